@@ -1,4 +1,7 @@
-"""Board cables that are pulled or exchanged: named, no card moves, and the deal resumes later."""
+"""Board cables that are pulled or exchanged: an alert names the board, and no card moves.
+
+With the right cables the table deals again.
+"""
 
 from typing import Literal
 
@@ -97,7 +100,7 @@ async def test_another_tables_board_is_named_in_both_languages_and_nothing_moves
 
 
 async def _check_named_and_still(table: ScenarioTable, state: PublicState, name: str) -> None:
-    """Check the texts in both languages, and that no command moves a card."""
+    """Check the texts of an alert in both languages, and that no command moves a card."""
     row, before = fault(name), await table.hands.read_truth()
     assert state.machine.phase is MachinePhase.FAULT
     for alert in state.alerts:

@@ -1,4 +1,4 @@
-"""Faults around the table: a full disk, a power cut, a clock that jumps."""
+"""Faults of the computer: a full disk, a power cut, and a clock that jumps."""
 
 import pytest
 

@@ -1,6 +1,7 @@
-"""Faults that no person can cause: mild faults cost time, others the deal. No alert may be wrong.
+"""Faults of the simulator that no person can cause.
 
-sim/faults.toml lists the right alerts of each fault.
+Mild faults cost time, the others cost the deal. No alert may be wrong. sim/faults.toml lists the
+right alerts of each fault.
 """
 
 import pytest
@@ -60,7 +61,10 @@ LOST_BOARD_FAULTS = (
 
 
 async def deal_with_fault(table: ScenarioTable, text: str) -> PublicState:
-    """Deal with one fault of the menu, and check that every alert about it is right."""
+    """Play one attempt with one fault of the menu, and check that every alert about it is right.
+
+    Return the state after the attempt.
+    """
     try:
         fault = parse_fault(text)
     except FaultError as error:

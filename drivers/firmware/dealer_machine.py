@@ -1,4 +1,4 @@
-"""The dealer board's machine: its parts, its sensors, and what stops the motion."""
+"""The dealer board's machine: its parts, its sensors, and the reasons to stop all motion."""
 
 from . import protocol
 from .board import MAX_COUNT, BoardCore
@@ -17,7 +17,9 @@ POCKET_OUTLETS = {"pocket_%d" % outlet: outlet for outlet in range(protocol.OUTL
 
 
 class DealerMachine(BoardCore):
-    """The state of the machine, without the host's commands. Its HAL has the names of pins.py."""
+    """The state of the dealer board's machine: motors, sensors and counts, without the host's
+    commands. Its HAL has the names of pins.py.
+    """
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class DealerMachine(BoardCore):
         return self._halt_reason != NOT_HALTED
 
     def is_in_attempt(self) -> bool:
-        """Return whether an attempt began and its hands are not released."""
+        """Return whether an attempt has begun and its hands are not released yet."""
         return self.attempt != 0 and not self._hands_released
 
     def any_sees(self, names: tuple[str, ...]) -> bool:
@@ -84,7 +86,7 @@ class DealerMachine(BoardCore):
         return all(self.hal.read(name) for name in names)
 
     def halt(self, reason: int) -> None:
-        """Stop all motion and report the reason, one of BY_HOST …, once for each reason.
+        """Stop all motion, and report the reason (one of BY_HOST …), once for each reason.
 
         A stop of the lift is always reported, because RETRACT moves it in a halted machine.
         """
@@ -106,12 +108,12 @@ class DealerMachine(BoardCore):
         self.halt(protocol.BY_JAM)
 
     def stall(self, motor: int) -> None:
-        """Report a motor whose part did not reach its sensor."""
+        """Report a motor that did not move its part to the sensor in time."""
         self.emit(protocol.STALL, place=motor)
         self.halt(protocol.BY_STALL)
 
     def on_arrived(self, index: int) -> None:
-        """Report a card in the window: to the reader by wire, and to the host."""
+        """Report a card in the window, to the reader by the trigger wire and to the host."""
         self.life_in += 1
         self.hal.set("trigger", 1)
         self.hal.set("trigger", 0)
@@ -124,7 +126,7 @@ class DealerMachine(BoardCore):
         self.landings.on_passed(index, outlet)
 
     def on_left_gate(self, index: int) -> None:
-        """Note that the card has left the gate and falls."""
+        """Record that the card has left the gate and is falling."""
         self.landings.on_left_gate(index, self.edge_ms + self.settings["landing_window_ms"])
 
     def on_lifted(self) -> None:
@@ -136,11 +138,11 @@ class DealerMachine(BoardCore):
     # Methods that override those of BoardCore.
 
     def totals(self) -> tuple[int, int]:
-        """Return cards seen at the window, and landings counted."""
+        """Return the number of cards that came to the window, and the number of landings."""
         return self.feeding.fed, self.landings.total()
 
     def is_busy(self) -> bool:
-        """Return whether anything moves or falls."""
+        """Return whether a motor moves or a card falls."""
         return not self.can_pause() or self.landings.has_flying()
 
     def can_pause(self) -> bool:
@@ -187,12 +189,12 @@ class DealerMachine(BoardCore):
         self.halt(protocol.BY_HOST)
 
     def advance(self) -> None:
-        """Start everything that may start now."""
+        """Start every motion that is possible now."""
         self.feeding.advance()
         self._sweep.advance()
 
     def next_ms(self) -> int:
-        """Return the next limit of a motion or a flight, or NEVER_MS."""
+        """Return the next time limit of a motion or of a falling card, or NEVER_MS."""
         return min(
             self.feeding.next_ms(),
             self.landings.next_ms(),
@@ -204,7 +206,10 @@ class DealerMachine(BoardCore):
     # Sensors.
 
     def _on_beam(self, outlet: int, value: int) -> None:
-        """Handle a landing beam. A beam covered again at once, with no other card due, flutters."""
+        """Handle a change of a landing beam.
+
+        A beam covered again at once, with no other card due, flutters.
+        """
         if value and (
             self.edge_ms - self._beam_covered_ms[outlet] > BEAM_FLUTTER_MS
             or self.landings.is_awaited_at(outlet)

@@ -1,7 +1,10 @@
-"""Landings of cards, each matched with its gate event.
+"""The landings of cards.
 
-Pure bookkeeping over edges: a landing in time after its own gate event is that card's. Any other is
-a stray. A gate event without a landing is a jam.
+Each landing is matched with the card that passed the gate before it.
+
+This is pure bookkeeping over edges of sensors. A landing in time after the gate event of a card
+belongs to that card. Any other landing is reported as a stray landing. A gate event without a
+landing is a jam.
 """
 
 from . import protocol
@@ -25,7 +28,7 @@ class Landings:
         self._second_until = -1
 
     def total(self) -> int:
-        """Return how many cards landed, including the tray."""
+        """Return the number of cards that have landed, the tray included."""
         return sum(self.landed)
 
     def has_flying(self) -> bool:
@@ -37,11 +40,14 @@ class Landings:
         return any(place == outlet for _, place, _ in self._flying)
 
     def on_passed(self, index: int, outlet: int) -> None:
-        """Note card `index` in the gate, bound for `outlet`. It may land from now on."""
+        """Record that card `index` is in the gate, on its way to `outlet`.
+
+        It may land from now on.
+        """
         self._flying.append((index, outlet, NEVER_MS))
 
     def on_left_gate(self, index: int, until_ms: int) -> None:
-        """Note that card `index` left the gate. It must land by `until_ms`."""
+        """Record that card `index` has left the gate. It must land by `until_ms`."""
         for at, (flying, outlet, until) in enumerate(self._flying):
             if flying == index and until == NEVER_MS:
                 self._flying[at] = (index, outlet, until_ms)
@@ -74,12 +80,12 @@ class Landings:
         return follows
 
     def pop_overdue(self, until_ms: int) -> list[int]:
-        """Remove and return the cards due to land at or before `until_ms`."""
+        """Remove and return the cards that should have landed at or before `until_ms`."""
         late = [index for index, _, until in self._flying if until <= until_ms]
         if late:
             self._flying = [card for card in self._flying if card[2] > until_ms]
         return late
 
     def next_ms(self) -> int:
-        """Return when the next card is overdue, or NEVER_MS."""
+        """Return the time at which the next falling card is overdue, or NEVER_MS."""
         return min([until for _, _, until in self._flying]) if self._flying else NEVER_MS

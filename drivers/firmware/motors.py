@@ -1,4 +1,4 @@
-"""The motions apart from the cards' path: shuffler, lift, and the gate's self-test."""
+"""The control of shuffler and lift, and the self-test of the gate."""
 
 from . import protocol
 from .event_memory import NEVER_MS
@@ -14,7 +14,8 @@ COAST_MS = 30
 
 
 class ShufflerControl:
-    """Shuffler motor: runs until the requested passes of this attempt are done.
+    """The control of the shuffler's motor, which runs until the requested passes of this
+    attempt are done.
 
     If it stopped too late and has drawn cards in for another pass, it finishes that pass.
     """
@@ -47,7 +48,7 @@ class ShufflerControl:
             self._report()
 
     def has_reported(self, passes: int) -> bool:
-        """Return whether `passes` were done and reported."""
+        """Return whether `passes` passes are done and reported."""
         return self._is_reported and passes <= self.passes_done
 
     def is_running(self) -> bool:
@@ -80,7 +81,10 @@ class ShufflerControl:
             self.shuffle(self.passes_done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """Stop at the limit. Report a jam if no finished pass was reported."""
+        """Stop the motor if the time limit of the pass is over.
+
+        Report a jam if no finished pass was reported.
+        """
         if self._limit > until_ms:
             return
         self.stop()
@@ -100,7 +104,7 @@ class ShufflerControl:
 
 
 class LiftControl:
-    """Lift motor: lifts the hands and lowers the lift.
+    """The control of the lift's motor, which lifts the hands and lowers the lift.
 
     It is driven only while moving; when interrupted it stays in place. At an end, that end's sensor
     is on and the other one off.
@@ -113,7 +117,7 @@ class LiftControl:
         self._limit = NEVER_MS
 
     def move_to(self, goal: int) -> None:
-        """Move up (LIFT_UP) or down (LIFT_DOWN), if not already there."""
+        """Move the lift up (LIFT_UP) or down (LIFT_DOWN), unless it is already there."""
         self._goal = goal
         if self._is_at_goal():
             self._on_arrived()
@@ -122,7 +126,7 @@ class LiftControl:
         self._hal.set("lift", goal)
 
     def stop(self) -> None:
-        """Stop in place."""
+        """Stop the lift where it is."""
         self._limit = NEVER_MS
         self._hal.set("lift", LIFT_STAY)
 
@@ -145,12 +149,12 @@ class LiftControl:
             self._on_arrived()
 
     def on_time(self, until_ms: int) -> None:
-        """Report a stall if the limit has passed."""
+        """Report a stall if the time limit of the motion is over."""
         if self._limit <= until_ms:
             self._dealer.stall(protocol.MOTOR_LIFT)
 
     def next_ms(self) -> int:
-        """Return the limit of the motion, or NEVER_MS."""
+        """Return the time limit of the motion, or NEVER_MS."""
         return self._limit
 
     def _is_at_goal(self) -> bool:
@@ -165,7 +169,9 @@ class LiftControl:
 
 
 class GateSweep:
-    """The self-test: the empty gate moves to every outlet, and its sensor must agree."""
+    """The self-test of the empty gate: it moves to every outlet, and its sensor must confirm
+    each.
+    """
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
@@ -174,7 +180,7 @@ class GateSweep:
         self._limit = NEVER_MS
 
     def start(self) -> None:
-        """Begin at the first outlet."""
+        """Move the gate to the first outlet."""
         self._move_to(0)
 
     def is_running(self) -> bool:
@@ -182,7 +188,7 @@ class GateSweep:
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
-        """Leave the gate in place."""
+        """End the self-test and leave the gate where it is."""
         self._limit = NEVER_MS
 
     def advance(self) -> None:
@@ -194,7 +200,7 @@ class GateSweep:
                 self._move_to(self._outlet + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """Report a stall if the limit has passed."""
+        """Report a stall if the time limit of the gate's motion is over."""
         if self._limit <= until_ms:
             self._limit = NEVER_MS
             self._dealer.stall(protocol.MOTOR_GATE)

@@ -1,4 +1,4 @@
-"""What differs between the chip and a host: the clock, and byte streams for poll.
+"""The functions that differ between the chip and a host: the clock, and byte streams for poll.
 
 A stream is a pty, the chip's USB serial or a socket's descriptor. Streams are unbuffered on every
 interpreter, because poll does not count buffered bytes. MicroPython reads one byte at a time: its

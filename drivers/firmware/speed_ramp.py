@@ -17,7 +17,7 @@ MAX_CYCLES = 0xFFFF + OVERHEAD_CYCLES
 
 
 class SpeedProfile:
-    """Limits of a motor: speeds in steps per second, `accel` in steps per second squared.
+    """The limits of a motor: speeds in steps per second, and `accel` in steps per second squared.
 
     Moves start and end at `start_hz`, which needs no ramp. `most` is the longest move of the
     mechanics. Raises ValueError if the PIO cannot step so.
@@ -35,7 +35,8 @@ class SpeedProfile:
 
 
 def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
-    """Return the row for `steps` steps with ramps up and down, then `creep` slow ones.
+    """Return a row of stairs for `steps` steps with ramps up and down, followed by `creep` slow
+    steps.
 
     A short move slows down before it reaches the top speed. Raises ValueError for more steps than
     the profile allows.
@@ -56,14 +57,14 @@ def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[
 
 
 def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
-    """Return a row as words for the PIO: one per stair, steps - 1 in its low half."""
+    """Return a row as words for the PIO: one word a stair, with steps - 1 in its low half."""
     return array.array(
         "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]
     )
 
 
 def duration_ms(row: "list[tuple[int, int]]") -> int:
-    """Return how long a row takes, in whole milliseconds, rounded up."""
+    """Return the duration of a row in whole milliseconds, rounded up."""
     # A word is fetched in two cycles.
     return sum([steps * cycles + 2 for steps, cycles in row]) // (CLOCK_HZ // 1000) + 1
 

@@ -45,7 +45,9 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class BoardQuery:
-    """The line to a board's firmware, as a context manager. Raises PortMissing or PortBusy.
+    """A line to the firmware of one board, without a link; a context manager.
+
+    Raises PortMissing or PortBusy.
 
     `clock` returns monotonic seconds. `session` is a session number that was not used before.
     """
@@ -127,17 +129,19 @@ _SETTING_IDS = {
 
 
 class ProgressReporter(Protocol):
-    """Receiver of the progress of a flash."""
+    """The interface that shows the progress of a flash to a person."""
 
     def step(self, text: str) -> None:
-        """Show the present step."""
+        """Show the name of the step that begins."""
 
     def wrote(self, size: int) -> None:
         """Add `size` bytes to the bytes written to the board."""
 
 
 class FlashHost(Protocol):
-    """Functions that a flash needs from the program around it."""
+    """The functions that a flash receives from its program: a clock, a sleep and a session
+    number.
+    """
 
     def clock(self) -> float:
         """Return monotonic seconds."""
@@ -152,7 +156,7 @@ class FlashHost(Protocol):
 def write_image(
     prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot, progress: ProgressCallback
 ) -> None:
-    """Write the files of a firmware, and overwrite existing ones."""
+    """Write the files of a firmware into a slot, and overwrite existing files."""
     for folder in slot.folders():
         prompt.make_folder(folder)
     for name in sorted(image.files):
@@ -165,7 +169,7 @@ def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) 
 
 
 class Flasher:
-    """One board at a port, of kind `kind`, and the firmware for it."""
+    """The flasher of one board of kind `kind` at one port."""
 
     def __init__(
         self,
@@ -180,7 +184,7 @@ class Flasher:
         self._host, self._reporter, self._baud = host, reporter, baud
 
     def query_board(self, timeout_s: float = 2.0) -> Welcome | None:
-        """Return the WELCOME of the board's firmware, or None if no firmware answers.
+        """Return the WELCOME of the running firmware, or None if no firmware answers.
 
         Raises PortBusy, PortMissing, or FlashRefused for a board of the other kind.
         """
@@ -249,7 +253,7 @@ class Flasher:
     # The single steps.
 
     def _enter_prompt(self) -> None:
-        """Bring the board to its prompt."""
+        """Make the board wait at MicroPython's prompt."""
         if self.query_board() is None:
             return  # The board may already be at its prompt.
         self._reporter.step("asking the board for the chip")
@@ -291,7 +295,7 @@ class Flasher:
         )
 
     def _commit_slot(self, old: Slot | None, new: Slot) -> None:
-        """Make the new firmware the only one."""
+        """Make the new firmware permanent and remove the old one."""
         if old is None:
             return
         self._reporter.step("removing the old firmware")
@@ -302,7 +306,7 @@ class Flasher:
             prompt.restart()
 
     def _await_new_firmware(self, old: Slot | None) -> Welcome:
-        """Return the new firmware's WELCOME.
+        """Return the WELCOME of the new firmware, which runs on trial.
 
         Raises FirmwareRolledBack if another firmware or no firmware answers.
         """
@@ -362,7 +366,7 @@ class Flasher:
 
 @contextmanager
 def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
-    """If a step fails, restart the board with its previous firmware, if possible."""
+    """Restart the board with its previous firmware if a step in this context fails."""
     try:
         yield
     except FlashError:

@@ -63,7 +63,8 @@ _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTING
 
 
 class FrameRecord(Struct, frozen=True, gc=False):
-    """One frame, one block of noise, or one change of a port.
+    """What was recorded at one moment on one serial line: a frame, a block of noise, or a
+    change of the port.
 
     `name` is the name of the frame or of the event. For bytes that are no frame it is "junk", "crc
     error", "oversize" or "malformed". For a port it is the kind of chunk ("opened", "lost").
@@ -89,7 +90,10 @@ def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
 
 
 def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> str:
-    """Return a line of text for people. `face` names a face. With None, faces stay hidden."""
+    """Return the record as one line of text for people.
+
+    `face` names a face. With None, faces stay hidden.
+    """
     sign = {"host": ">", "board": "<"}.get(record.way, "-")
     shown = (f"{name} {_value_text(name, value, face)}" for name, value in record.fields)
     marks = "".join(f"  [{mark}]" for mark in record.marks)
@@ -98,7 +102,10 @@ def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> st
 
 
 def to_json(record: FrameRecord, face: Callable[[int], str] | None = None) -> dict[str, Any]:
-    """Return the record for JSON. `face` names a face. With None, faces stay hidden."""
+    """Return the record as an object for JSON.
+
+    `face` names a face. With None, faces stay hidden.
+    """
     fields = {
         name: _value_text(name, value, face) if name == "face" else value
         for name, value in record.fields
@@ -124,7 +131,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """The frames on the line of one board so far, to detect repetitions."""
+    """The frames that the line of one board has carried so far, to detect repetitions."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -136,7 +143,7 @@ class _LineHistory:
         self._silence_marks: tuple[str, ...] = ()
 
     def read_chunk(self, chunk: Chunk) -> Iterator[FrameRecord]:
-        """Yield the frames that a chunk completes."""
+        """Yield a record for each frame that is complete with this chunk."""
         if chunk.way not in self._splitters:
             yield from self._port_record(chunk)
             return
@@ -200,7 +207,7 @@ class _LineHistory:
         return name, fields, (*strange, *again)
 
     def _event_marks(self, event: BoardEvent) -> tuple[str, ...]:
-        """Return the marks of an event, given the numbers of the events before."""
+        """Return the marks of an event, for example that it is a repetition."""
         last = self._last_events.get(event.boot, event.number - 1)
         if event.number <= last:
             return ("again",)
@@ -242,7 +249,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of a frame that is no event."""
+    """Return the name and the fields of a board's frame, unless it is an event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)

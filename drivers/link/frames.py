@@ -99,7 +99,7 @@ class BoardCommand(Struct, frozen=True, gc=False):
 
 
 class BeginCommand(BoardCommand, frozen=True, gc=False):
-    """Begin an attempt with `cards` cards, `per` for each pocket. For both boards."""
+    """Begin an attempt with `cards` cards, of which each pocket gets `per`. For both boards."""
 
     kind = wire.BEGIN
     attempt: int
@@ -116,7 +116,7 @@ class ShuffleCommand(BoardCommand, frozen=True, gc=False):
 
 
 class FeedCommand(BoardCommand, frozen=True, gc=False):
-    """Feed from `source` until card `upto` is at the reader."""
+    """Feed cards from `source` until card `upto` is at the reader."""
 
     kind = wire.FEED
     attempt: int
@@ -141,7 +141,10 @@ class ReleaseCommand(BoardCommand, frozen=True, gc=False):
 
 
 class RetractCommand(BoardCommand, frozen=True, gc=False):
-    """Lower the lift from any position, once the sensors report empty pockets."""
+    """Lower the lift from any position.
+
+    The board refuses while its sensors detect cards in the pockets.
+    """
 
     kind = wire.RETRACT
 
@@ -182,7 +185,10 @@ class RereadCommand(BoardCommand, frozen=True, gc=False):
 
 
 class LookCommand(BoardCommand, frozen=True, gc=False):
-    """Look at card `index`, which came into the window. For a reader without a trigger wire."""
+    """Read card `index`, which has just come into the window.
+
+    For a reader without a trigger wire.
+    """
 
     kind = wire.LOOK
     attempt: int
@@ -196,7 +202,10 @@ class ServiceCommand(BoardCommand, frozen=True, gc=False):
 
 
 class AliveReport(Struct, frozen=True, gc=False):
-    """A sign of life. `events` is the number of the board's last event, `doing` its activity."""
+    """A frame by which a board that has nothing else to send shows that it works.
+
+    `events` is the number of the board's last event, `doing` its activity.
+    """
 
     boot: int
     events: int
@@ -212,7 +221,10 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """The board refuses a frame's session. `has` is the board's present session, 0 for none."""
+    """The answer of a board to a frame of a session that it does not have.
+
+    `has` is the board's present session, 0 for none.
+    """
 
     boot: int
     has: int
@@ -230,13 +242,18 @@ _HOST_LAYOUTS = {
 def encode_host_frame(
     kind: int, session: int, number: int, seen: int, kept: int, command: BoardCommand | None = None
 ) -> bytes:
-    """Return one host frame, ready for the line. `command` gives the body, if the frame has one."""
+    """Return one frame of the host as bytes for the line, with COBS and CRC.
+
+    `command` gives the body, if the frame has one.
+    """
     fields = () if command is None else msgspec.structs.astuple(command)
     return framing.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
 def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
-    """Return (session, frame) of a payload from `board`, or None if it is no board frame."""
+    """Return the session and the frame in a payload from `board`, or None if it is no board
+    frame.
+    """
     parse = _PARSERS.get(payload[0]) if payload else None
     try:
         return None if parse is None else parse(payload, board)
@@ -370,17 +387,23 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
 
 
 class BlockSplitter:
-    """Splitter of one direction of a line into payloads. It classifies every invalid block."""
+    """Converter of the bytes of one direction of a line into the payloads of frames.
+
+    It classifies every invalid block.
+    """
 
     def __init__(self) -> None:
         self._decoder = framing.Decoder()
 
     def reset(self) -> None:
-        """Discard the beginning of a frame, because the port was opened."""
+        """Discard an incomplete frame, because the port was opened again."""
         self._decoder.feed(b"\x00")
 
     def split(self, data: bytes) -> Iterator[bytes | str]:
-        """Yield payloads. An invalid block yields "junk", "crc error" or "oversize"."""
+        """Yield the payload of each complete frame in `data`, in order.
+
+        An invalid block yields "junk", "crc error" or "oversize".
+        """
         begin = 0
         while begin < len(data):
             end = data.find(b"\x00", begin) + 1 or len(data)

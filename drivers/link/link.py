@@ -113,12 +113,12 @@ class Link:
 
     @property
     def is_up(self) -> bool:
-        """Return True if a session is open and not being renewed."""
+        """Return True if a session is open, and no new one is requested."""
         return self._phase is LinkPhase.UP
 
     @property
     def last_event(self) -> int:
-        """Number of the last event received of the board's present boot."""
+        """The number of the last event that was received since the board's present start."""
         return self._events.seen
 
     @property
@@ -182,7 +182,8 @@ class Link:
         return reply
 
     def mark_kept(self, number: int, boot: int | None = None) -> None:
-        """Allow the board to forget its events up to `number`, which are synced in the journal.
+        """Allow the board to forget its events up to `number`, because the journal has them on
+        the disk.
 
         The next frame carries the number. If `boot` is not the present boot, the number is ignored.
         None means the present boot.
@@ -305,7 +306,10 @@ class Link:
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
-        """Return True if `boot` is not the board's present boot. The link is then down."""
+        """Return True if `boot` is another boot id than the board had before.
+
+        The link is then down.
+        """
         if self._phase is LinkPhase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))
@@ -337,7 +341,10 @@ class Link:
         self._arm()
 
     def _send_hello(self) -> None:
-        """Request a session. The zero byte ends any earlier data on the line."""
+        """Send HELLO, which requests a new session.
+
+        The zero byte ends any earlier data on the line.
+        """
         self._port.write(b"\x00" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0))
         self._arm()
 
@@ -401,8 +408,10 @@ class Link:
                 command.waiter.set_exception(error(self.board, why))
 
     def _fail(self, error: DriverError) -> None:
-        """End the link. open() raises the error if it has not returned, otherwise on_down is
-        called.
+        """End the link with `error`, which every waiting caller receives.
+
+        open() raises the error if it has not returned yet. Otherwise on_down is called, if the line
+        was lost.
         """
         was_open = self._phase is not LinkPhase.CLOSED and self._is_open
         self._close_with(error)

@@ -38,7 +38,7 @@ ChunkReceiver = Callable[[BoardKind, ChunkKind, bytes], None]
 
 
 class Chunk(Struct, frozen=True, gc=False, array_like=True):
-    """One chunk: data or a change at one line, `at_us` microseconds after the recording began.
+    """Bytes on one line, or one change of its port, `at_us` microseconds after the recording began.
 
     `data` contains the bytes of one write or read. If the port was `lost`, it contains the reason
     in UTF-8.
@@ -59,7 +59,7 @@ class RecordedBoard(Struct, frozen=True, gc=False):
 
 
 class RecordingHeader(Struct, frozen=True, kw_only=True):
-    """Header of a recording: table, boards, protocol, program and time of start.
+    """The first line of a recording: table, boards, protocol, program and time of the start.
 
     `started` is a wall-clock timestamp. The times of chunks count from it.
     """
@@ -118,7 +118,7 @@ class RecordingPort:
 
 
 class MemoryRecording:
-    """A recording in memory, for trials: `chunks` in the order in which they happened.
+    """A recording that is only in memory, for tests: `chunks` in the order of their time.
 
     `now` returns seconds (the loop's time). At most `max_chunks` are kept. The last of them is then
     `full`.
@@ -129,7 +129,7 @@ class MemoryRecording:
         self._now, self._since, self._max_chunks = now, now(), max_chunks
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Add a chunk. This is cheap."""
+        """Append a chunk with the present time. This is cheap."""
         if len(self.chunks) >= self._max_chunks:
             return
         if len(self.chunks) == self._max_chunks - 1:
@@ -149,7 +149,9 @@ class RecordingFile(Protocol):
 
 
 class Recorder:
-    """Writer of a recording into `file`. RecordingPorts call `add_chunk`.
+    """Writer of a recording, which writes each chunk as one line into `file`.
+
+    RecordingPorts call `add_chunk`.
 
     The recording ends at `max_bytes` with a line that records this, or when a write fails. In both
     cases `on_ended(why)` is called once. Create a Recorder while its loop runs. `close` leaves no
@@ -174,7 +176,10 @@ class Recorder:
         self._write_bytes(self._encoder.encode(header) + b"\n")
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Add a chunk. This is cheap, because it is called inside the read callback."""
+        """Append a chunk with the present time.
+
+        This is cheap, because it is called inside the read callback.
+        """
         if self._has_ended:
             return
         at_us = round((self._loop.time() - self._since) * 1_000_000)
@@ -268,7 +273,10 @@ def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
 
 
 def _rejection_reason(line: bytes) -> str:
-    """Return why a first line is no valid header. Headers of other versions may look different."""
+    """Return the reason why the first line of a file is no valid header of a recording.
+
+    Headers of other versions may look different.
+    """
     try:
         schema = msgspec.json.decode(line)["schema"]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):

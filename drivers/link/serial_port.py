@@ -42,14 +42,13 @@ _READ_SIZE = 4096
 
 
 class LinkPort(Protocol):
-    """The serial line as a link uses it: SerialPort below, or a pipe inside the process."""
+    """The serial line, as a link uses it: a SerialPort, or a pipe inside the process."""
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the line. `on_bytes` receives the data, `on_lost(why)` is called once if the line
-        fails.
+        """Open the line, and call `on_bytes` with all bytes that arrive.
 
-        Neither is called before open() has returned or after close(). Raises PortMissing or
-        PortBusy.
+        `on_lost(why)` is called once if the line fails. Neither is called before open() has
+        returned or after close(). Raises PortMissing or PortBusy.
         """
 
     def write(self, data: bytes) -> None:
@@ -94,7 +93,9 @@ class SerialPort:
         self._loop.add_reader(self._fd, self._on_readable)
 
     def write(self, data: bytes) -> None:
-        """Write at once, or keep the bytes that the kernel does not accept; see LinkPort.write.
+        """Write at once.
+
+        Bytes that the kernel does not accept yet are written later. See LinkPort.write.
 
         A frame that no longer fits into the buffer of unsent bytes is dropped whole. The link
         repeats important frames.

@@ -18,7 +18,10 @@ BoardPorts = Mapping[BoardKind, LinkPort]
 
 
 class ExpectedIdentity(msgspec.Struct, frozen=True):
-    """Identity of the board that must be at a port. With `settings_crc` None any settings pass."""
+    """The identity of the board that must be at a port.
+
+    With `settings_crc` None, all settings are accepted.
+    """
 
     uid: str
     is_simulated: bool
@@ -27,21 +30,26 @@ class ExpectedIdentity(msgspec.Struct, frozen=True):
 
 
 class BoardNotAnswering(Exception):
-    """A board does not answer. The text is one line with the board, the port and the reason."""
+    """A board that does not answer.
+
+    The text is one line with the board, the port and the reason.
+    """
 
 
 class WrongBoards(AssertionError):
-    """Other boards answer than expected. The text has one line for each difference."""
+    """Boards that are not the expected ones. The text has one line for each difference."""
 
 
 @asynccontextmanager
 async def open_link(
     board: BoardKind, port: LinkPort, session_ids: random.Random
 ) -> AsyncIterator[Link]:
-    """Open the line to a board for the block. Raises BoardNotAnswering.
+    """Open the serial line to a board for the context.
+
+    Raises BoardNotAnswering.
 
     `session_ids` draws the session's number. The identity is not checked here. The caller compares
-    both values.
+    the expected values with those of the board.
     """
     link = Link(
         port,
@@ -59,7 +67,7 @@ async def open_link(
 
 
 async def query_boards(ports: BoardPorts, session_ids: random.Random) -> dict[BoardKind, Welcome]:
-    """Return the WELCOME of each board. Raises BoardNotAnswering."""
+    """Return the WELCOME of each board, by its name. Raises BoardNotAnswering."""
     said: dict[BoardKind, Welcome] = {}
     for board, port in ports.items():
         async with open_link(board, port, session_ids) as link:
@@ -75,7 +83,10 @@ async def read_dealer_status(port: LinkPort, session_ids: random.Random) -> Deal
 
 
 def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: Welcome) -> list[str]:
-    """Return the differences of a board from the expected one, one line each with both values."""
+    """Return the differences between a board and the expected one.
+
+    Each is one line with both values.
+    """
     rows: list[tuple[str, object, object]] = [
         ("kind", board, found.kind),
         ("id", expected.uid, found.uid),
@@ -95,7 +106,7 @@ def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: We
 def check_boards(
     expected: Mapping[BoardKind, ExpectedIdentity], found: Mapping[BoardKind, Welcome]
 ) -> None:
-    """Raise WrongBoards unless each board is the right one."""
+    """Raise WrongBoards unless each board has the expected identity."""
     wrong = [
         line
         for board in expected
@@ -106,7 +117,10 @@ def check_boards(
 
 
 def table_disorder(status: DealerStatus) -> list[str]:
-    """Return why a table is not empty and closed, according to its own sensors."""
+    """Return the reasons why a table is not ready for a deal, according to its own sensors.
+
+    A ready table is closed, its lift is down, and all cards are in the hopper.
+    """
     pockets = [pocket for pocket, there in zip("NWSE", status.sees_pockets, strict=True) if there]
     rows = {
         f"cards in the pockets {' '.join(pockets)}": bool(pockets),

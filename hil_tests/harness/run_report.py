@@ -95,7 +95,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """The name as a sentence, with the parameters unchanged."""
+        """The name of the scenario as a sentence, with its parameters unchanged."""
         name, bracket, given = self.name.rpartition("::")[2].partition("[")
         words = name.removeprefix("test_").replace("_", " ")
         about = f" [{given}" if bracket else ""
@@ -103,13 +103,16 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """The name of its file, as words."""
+        """The name of the scenario's file, as words."""
         words = self.name.partition("::")[0].rpartition("/")[2].removesuffix(".py")
         return words.removeprefix("test_").replace("_", " ").capitalize()
 
 
 class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole run: begin and end (text), target and operator, and results."""
+    """The data of a whole run for its report page.
+
+    They are its begin and end (text), the names and values about the target, and the results.
+    """
 
     began: str
     ended: str
@@ -119,7 +122,9 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> ScenarioVerdict:
-        """ "failed" if anything failed, or if no scenario showed anything."""
+        """The verdict of the run: "failed" if a scenario failed or did not run, or if none
+        passed.
+        """
         seen = {scenario.verdict for scenario in self.scenarios}
         if "failed" in seen or "not run" in seen or self.broken is not None:
             return "failed"
@@ -127,7 +132,7 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def render_page(run: ScenarioRun) -> str:
-    """Return the page of a run, complete and without external resources."""
+    """Return the HTML page of a run, which needs no other file."""
     title = "测试报告 Test report"
     parts = (
         f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
@@ -156,7 +161,7 @@ def render_page(run: ScenarioRun) -> str:
 
 
 def _summary(run: ScenarioRun) -> str:
-    """Return the summary: the verdict, the failures, and what was not shown."""
+    """Return the summary as HTML: the verdict, the failures, and the skipped scenarios."""
     verdicts = [scenario.verdict for scenario in run.scenarios]
     judged = [one.is_within_limit for each in run.scenarios for one in each.measurements]
     rows = (
@@ -184,7 +189,7 @@ def _summary(run: ScenarioRun) -> str:
 
 
 def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict, ...]) -> str:
-    """Return the scenarios with one of these verdicts, grouped by reason."""
+    """Return a table of the scenarios with one of these verdicts, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for number, one in enumerate(run.scenarios, 1):
         if one.verdict in verdicts:
