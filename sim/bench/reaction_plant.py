@@ -43,7 +43,7 @@ _DECIDING_CODES = {protocol.AT_READER, protocol.READ}
 
 
 class HeldFrames:
-    """The state of one table's held events, common to the lines of both boards.
+    """The record of one table's card events, shared by the serial lines of both boards.
 
     `due` is set while a deciding event is held back.
     """

@@ -218,7 +218,10 @@ def bomb_moments() -> tuple[float, float]:
 
 
 def _two_hands() -> Fraction:
-    """Return the probability that each of two given hands has a bomb of its own given rank."""
+    """Return the probability that two given hands each have four or more of a given rank.
+
+    The two ranks differ.
+    """
     rest = N - 2 * RANK
     ways = 0
     # The counts of rank one (a, b) and of rank two (c, d) in the two hands.

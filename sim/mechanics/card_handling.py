@@ -134,7 +134,7 @@ class PeopleAtMachine:
             )
 
     def take_hands(self) -> None:
-        """Give each player the cards of the pocket in front of that player.
+        """Give each player the cards of the pocket that belongs to the player's seat.
 
         Raises OutOfReach if the lift is not up.
         """

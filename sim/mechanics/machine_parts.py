@@ -53,7 +53,7 @@ class MachineParts:
         self._outputs[name](value)
 
     def board_lost_power(self, outputs: tuple[str, ...]) -> None:
-        """Stop the motors of a board that lost its power and has these output pins."""
+        """Stop the motors of the board with the pins `outputs`, which has lost its power."""
         for name in outputs:
             if name in self.motors:
                 self.motors[name].set_drive(None)

@@ -11,7 +11,7 @@ from sim.mechanics.sensors import OUTLETS
 
 
 class Lift(MachinePart):
-    """The lift of the pockets, which moves up or down as its output requests.
+    """The lift of the pockets, which moves up or down as the board requests.
 
     It stops without power or at "stay". A sensor at each end detects the lift there. Between the
     ends neither sensor detects it.

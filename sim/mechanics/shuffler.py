@@ -30,10 +30,7 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
 
 
 class Shuffler(MachinePart):
-    """The shuffler of the machine.
-
-    In one pass it takes in the cards of the hopper, riffles them and returns them.
-    """
+    """The shuffler, which in each pass takes the cards of the hopper, riffles and returns them."""
 
     def __init__(
         self,
