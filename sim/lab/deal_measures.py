@@ -4,6 +4,7 @@
 both. The functions below return a `StatisticResult` for a kind of count.
 """
 
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -239,7 +240,7 @@ def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
     return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
 
 
-def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResult:
+def histogram_result(figures: Ints, chances: dict[int, Fraction]) -> StatisticResult:
     """Return the test result of a histogram of counts, one count for each deal.
 
     `chances` has the exact probability of each count.
@@ -247,7 +248,7 @@ def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResul
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)
     statistic, freedom = deal_statistics.fit_histogram(
-        [int(counts[kind]) for kind in kinds], [chances[kind] for kind in kinds]
+        [int(counts[kind]) for kind in kinds], [float(chances[kind]) for kind in kinds]
     )
     shown = ", ".join(
         f"{kind}: {int(counts[kind]) / max(1, len(figures)):.4f}" for kind in kinds if counts[kind]
