@@ -78,13 +78,10 @@ def measure_deal() -> list[FigureValue]:
     """
     dealt, routes_s = asyncio.run(_deal_several(choose_size(5, 1)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
+    route_s, documented = routes_s / len(dealt), 0.005 * _speed()
     return [
         FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.01, aim=1.01),
-        FigureValue(
-            *("from words to routes", routes_s / len(dealt), alone_s, FigureUnit.S),
-            documented=0.005 * _speed(),
-            aim=0.005,
-        ),
+        FigureValue("from words to routes", route_s, alone_s, FigureUnit.S, documented, aim=0.005),
     ]
 
 

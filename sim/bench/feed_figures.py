@@ -285,23 +285,14 @@ def measure_late_join() -> list[FigureValue]:
     """Time to connect to 200 running tables until nothing is missing, against bare connections."""
     tables = choose_size(200, 40)
     whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
+    value_s, floor_s = (statistics.median(one.seconds for one in costs) for costs in (whole, bare))
+    value_us, floor_us = (
+        statistics.median(one.cpu_s for one in costs) / tables * 1e6 for costs in (whole, bare)
+    )
+    each = "processor time a table"
     return [
-        FigureValue(
-            f"{tables} tables",
-            statistics.median(one.seconds for one in whole),
-            statistics.median(one.seconds for one in bare),
-            FigureUnit.S,
-            documented=4.0,
-            aim_value=1.0,
-        ),
-        FigureValue(
-            "processor time a table",
-            _cpu_us_per_table(whole, tables),
-            _cpu_us_per_table(bare, tables),
-            FigureUnit.US,
-            documented=7.0,
-            aim_value=2_000.0,
-        ),
+        FigureValue(f"{tables} tables", value_s, floor_s, FigureUnit.S, 4.0, aim_value=1.0),
+        FigureValue(each, value_us, floor_us, FigureUnit.US, documented=7.0, aim_value=2_000.0),
     ]
 
 
@@ -312,18 +303,8 @@ def _drain_value(came: DrainCost) -> FigureValue:
     """
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
-    return FigureValue(
-        f"{came.feeds} tables",
-        came.cores,
-        came.floor_cores,
-        FigureUnit.CORES,
-        documented=2.0,
-        aim_value=_AIMS_CORES.get(came.feeds),
-    )
-
-
-def _cpu_us_per_table(joined: list[JoinCost], tables: int) -> float:
-    return statistics.median(one.cpu_s for one in joined) / tables * 1e6
+    what, aim = f"{came.feeds} tables", _AIMS_CORES.get(came.feeds)
+    return FigureValue(what, came.cores, came.floor_cores, FigureUnit.CORES, 2.0, aim_value=aim)
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:

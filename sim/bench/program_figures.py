@@ -51,24 +51,11 @@ def measure_campaigns() -> list[FigureValue]:
     bare_s = time_s(
         lambda: [mechanical_s(MechanicsSettings(), profile, order) for _ in range(_BARE)] and None
     )
-    attempts_per_s = _JOBS * _BARE / bare_s
+    floor, unit, cards = _JOBS * _BARE / bare_s, FigureUnit.PER_S, profile.deck.cards
+    hostile, ideal = _measure_attempts_per_s("hostile"), _measure_attempts_per_s("ideal")
     return [
-        FigureValue(
-            "hostile, attempts",
-            _measure_attempts_per_s("hostile"),
-            attempts_per_s,
-            FigureUnit.PER_S,
-            documented=3.5,
-            aim_value=20,
-        ),
-        FigureValue(
-            "ideal, cards",
-            _measure_attempts_per_s("ideal") * profile.deck.cards,
-            attempts_per_s * profile.deck.cards,
-            FigureUnit.PER_S,
-            documented=2.5,
-            aim_value=2500,
-        ),
+        FigureValue("hostile, attempts", hostile, floor, unit, documented=3.5, aim_value=20),
+        FigureValue("ideal, cards", ideal * cards, floor * cards, unit, 2.5, aim_value=2500),
     ]
 
 
@@ -118,11 +105,8 @@ def rule_on_plays() -> None:
 def measure_rulings() -> list[FigureValue]:
     """Rulings a second on two plays with a wild card each, against reading the typed plays."""
     value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, rounds=15)
-    return [
-        FigureValue(
-            "", 1e6 / value_us, 1e6 / floor_us, FigureUnit.PER_S, documented=5.0, aim_value=200
-        )
-    ]
+    value, floor = 1e6 / value_us, 1e6 / floor_us
+    return [FigureValue("", value, floor, FigureUnit.PER_S, documented=5.0, aim_value=200)]
 
 
 def _ranks_alone() -> None:
@@ -198,9 +182,8 @@ def measure_start() -> list[FigureValue]:
         per=1,
         rounds=choose_size(5, 1),
     )
-    return [
-        FigureValue("", value_us / 1e6, floor_us / 1e6, FigureUnit.S, documented=3.5, aim_value=1.0)
-    ]
+    value, floor = value_us / 1e6, floor_us / 1e6
+    return [FigureValue("", value, floor, FigureUnit.S, documented=3.5, aim_value=1.0)]
 
 
 async def _time_start_s() -> float:
@@ -210,10 +193,8 @@ async def _time_start_s() -> float:
         await table.start_daemon()
         async with table.client(Role.TABLE, topics=("state/",)) as client:
             async for heard in client.feed():
-                if (
-                    msgspec.json.decode(heard.body, type=PublicState).machine.phase
-                    is MachinePhase.EMPTY
-                ):
+                state = msgspec.json.decode(heard.body, type=PublicState)
+                if state.machine.phase is MachinePhase.EMPTY:
                     return now_s() - begun_s
     raise AssertionError("a feed does not end")
 

@@ -101,10 +101,8 @@ async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
             plan: HallPlan, config: Path, runtime_dir: Path
         ) -> asyncio.subprocess.Process:
             return await start_program(
-                *("--config", str(config), "--runtime-dir", str(runtime_dir)),
-                *("--tables", str(plan.tables), "--speed", str(plan.speed)),
-                *("--samples", str(samples)),
-                *(word for peer in peers for word in ("--beside", peer.module)),
+                *(str(config), str(runtime_dir), str(plan.tables), str(plan.speed), str(samples)),
+                *(peer.module for peer in peers),
                 module="sim.bench.reaction_plant",
                 stdout=asyncio.subprocess.PIPE,
             )
