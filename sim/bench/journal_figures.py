@@ -73,7 +73,7 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
-    """Return the increase of the metric `name` between two readings.
+    """Return how much the metric `name` has increased between two readings.
 
     The result is the count and the total seconds, over all labels.
     """
@@ -88,7 +88,7 @@ def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """The size of a deal's record against 12 bytes an event, and the bytes written for it."""
+    """The size of a deal's record, compared with 12 bytes an event, and the bytes written for it."""
     return asyncio.run(_measure_journal(choose_size(2, 1)))
 
 

@@ -88,7 +88,7 @@ peer.
 
 
 async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Return the rounds measured while both tables deal `deals` times at the same time.
+    """Return the times measured while both tables deal `deals` times at the same time.
 
     The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
@@ -166,7 +166,7 @@ The ratio to a program that polls is much lower.
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """Time from a card's event to its route on the line, against a process that echoes bytes."""
+    """Time from a card's event to its route on the line, compared with an echo process."""
     beside = find_peers()
     # One deal has too few cards for the other percentiles.
     percents = choose_size(PERCENTS, (50,))

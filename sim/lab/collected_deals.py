@@ -91,7 +91,7 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that are small enough for arrays of large numbers."""
+        """Yield the deals in blocks, so that arrays of wider numbers fit in the memory."""
         for begin in range(0, len(self), BLOCK_DEALS):
             yield self[begin : begin + BLOCK_DEALS]
 

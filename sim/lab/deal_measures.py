@@ -84,7 +84,7 @@ class DealMeasures:
 
     @cached_property
     def pairs_in_blocks(self) -> Ints:
-        """The number of pairs, of 162, with one pocket within the 27 blocks of four places."""
+        """The number of card pairs, of 162, with the same pocket within blocks of four cards."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
@@ -143,7 +143,10 @@ class DealMeasures:
 
     @cached_property
     def carried_over(self) -> Ints:
-        """The number of cards, of 108, with the seat of the deal before (`followers` only)."""
+        """The number of cards, of 108, that have the same seat as in the deal before.
+
+        There is one number for each row of `followers`.
+        """
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
 
     @cached_property

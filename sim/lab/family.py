@@ -294,12 +294,12 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return the bound of each probability, and whether the probability is rejected.
+    """Return Holm's bound of each probability, and whether the probability is rejected.
 
     `risk` is the total risk. The smallest of m probabilities is rejected below risk/m, the next
-    below risk/(m−1), and so on until the first that is not rejected. In a fair
-    collection, any of them is rejected with the probability `risk` at most, even if the tests
-    depend on each other. A missing probability counts as 1.
+    below risk/(m−1), and so on until the first that is not rejected. In a fair collection, any of
+    them is rejected with the probability `risk` at most, even if the tests depend on each other. A
+    missing probability counts as 1.
     """
     known = [1.0 if chance is None else chance for chance in chances]
     ranked = sorted(range(len(known)), key=known.__getitem__)
