@@ -275,7 +275,7 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """A console's connections at 10 states/s a table, without pages, compared with bare decoding."""
+    """A console's connections at 10 states/s a table, no pages, compared with bare decoding."""
     tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
     return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 

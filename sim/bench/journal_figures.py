@@ -88,7 +88,7 @@ def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """The size of a deal's record, compared with 12 bytes an event, and the bytes written for it."""
+    """A deal's record, compared with 12 bytes an event, and the bytes written for the record."""
     return asyncio.run(_measure_journal(choose_size(2, 1)))
 
 

@@ -36,7 +36,7 @@ _FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
 
 @lru_cache(maxsize=4096)
 def fault_text(fault: SimulatedFault) -> str:
-    """Return `fault` as text that `parse_fault` can read, such as `jam:place=gate`."""
+    """Return `fault` as text for the option --fault, such as `jam:place=gate`."""
     takes = fault_menu()[fault.name].takes
     defaults = {field.name: field.default for field in _FAULT_FIELDS}
     given = [(name, getattr(fault, name)) for name in takes]

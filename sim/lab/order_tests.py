@@ -127,7 +127,7 @@ The 4 × 4 table of both deals has the mean 27·27/108 in each cell. The varianc
 
 
 def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
-    """Return the result with the smallest probability, multiplied by their number.
+    """Return the least likely result, with its probability multiplied by the number of results.
 
     The name of that result is added to its text.
     """

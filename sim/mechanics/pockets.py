@@ -5,7 +5,7 @@ from typing import Literal
 
 from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
 from sim.mechanics.motion import CardJam, PendingEvent, Travel
 from sim.mechanics.sensors import OUTLETS
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from drivers.firmware.protocol import BACK_FOREIGN, FACES, UNREADABLE
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.fault_menu import SimulatedFault
-from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
 from sim.mechanics.motion import CardJam, PendingEvent, Travel
 from sim.mechanics.sensors import MOVING, OUTLETS
 
