@@ -19,7 +19,7 @@ from sim.tables.table_processes import HallError
 
 
 def _console_load_run() -> ConsoleLoadResult:
-    """Return the result of a console under the load of a large hall, which both figures use."""
+    """Return the result of a measured console under load, which both figures use."""
     browsers = 0 if find_missing_program() else bench_options.browsers
     result = _measure_load(
         ConsoleLoad(feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds)
@@ -43,7 +43,7 @@ def _measure_load(load: ConsoleLoad) -> ConsoleLoadResult:
 
 @timed_figure("console", floor=lambda: _console_load_run().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Share of a core for a console of 400 feeds at 4,000 states/s, against bare decoding."""
+    """Share of a core for a console of 400 feeds at 4,000 states/s, compared with bare decoding."""
     return _console_load_run().alone.cores
 
 
@@ -61,7 +61,7 @@ def _missing_browser() -> str | None:
     find_missing=_missing_browser,
 )
 def measure_drawing() -> float:
-    """Time from a call to its row in five browsers (95th percentile), against a bare page."""
+    """Time from a call to its row in five browsers (95th percentile), compared with a bare page."""
     return _p95_s(_page_figures().drawn)
 
 

@@ -87,7 +87,7 @@ def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
 
 
 def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
-    """Return the memory use from samples (seconds, MiB). The samples are in order, at least one."""
+    """Return a summary of memory samples (seconds, MiB). The samples are in order, at least one."""
     all_mib = [mib for _, mib in samples]
     last_s = samples[-1][0]
     late = [one for one in samples if one[0] >= last_s / 3]
@@ -244,7 +244,10 @@ async def _measure_phases(
 
 
 class _PageWatch:
-    """A collector of the changes on the pages. It reads them often, so that no page stores many."""
+    """The collector of the changes on all pages, which reads them often and adds them up.
+
+    So no page has to store many changes.
+    """
 
     def __init__(self, helper: HelperProcess) -> None:
         self._helper = helper

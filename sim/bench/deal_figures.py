@@ -71,20 +71,17 @@ def _mechanics_s(dealt: DealResult) -> float:
 
 @valued_figure("deal")
 def measure_deal() -> list[FigureValue]:
-    """A deal at 100 ms a card with journal, CURVE and feed, against its mechanics alone.
+    """A deal at 100 ms a card with journal, CURVE and feed, compared with its mechanics alone.
 
     The simulator contains the boards, so that no pins between processes add time. The boards are
     connected by ptys.
     """
     dealt, routes_s = asyncio.run(_deal_several(choose_size(5, 1)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
+    route_s, documented = routes_s / len(dealt), 0.005 * _speed()
     return [
         FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.01, aim=1.01),
-        FigureValue(
-            *("from words to routes", routes_s / len(dealt), alone_s, FigureUnit.S),
-            documented=0.005 * _speed(),
-            aim=0.005,
-        ),
+        FigureValue("from words to routes", route_s, alone_s, FigureUnit.S, documented, aim=0.005),
     ]
 
 
@@ -110,7 +107,7 @@ def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
 
 @valued_figure("flood")
 def measure_flooded_deal() -> list[FigureValue]:
-    """A deal while one client sends 1,000 commands a second, against its mechanics alone."""
+    """A deal while one client sends 1,000 commands a second, compared with its mechanics alone."""
     dealt = asyncio.run(_deal_flooded())
     return [FigureValue("", dealt.wall_s, _mechanics_s(dealt), FigureUnit.S, documented=1.02)]
 
@@ -128,7 +125,7 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
+    """A deal at one of ten tables that deal on this computer, compared with its mechanics alone."""
     dealt = asyncio.run(_deal_in_hall(choose_size(10, 2)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
     return [FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.02)]
@@ -155,7 +152,7 @@ _SEED = bytes(range(32))
 
 @valued_figure("fair")
 def measure_sequence() -> list[FigureValue]:
-    """The fair sequence of a deal from its seed, against random.shuffle and SystemRandom's."""
+    """The fair sequence of a deal, compared with random.shuffle and SystemRandom's shuffle."""
     return [
         _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
         _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
@@ -163,7 +160,7 @@ def measure_sequence() -> list[FigureValue]:
 
 
 def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
-    """Return the figure of the fair sequence over one of the shuffles.
+    """Return the figure value that compares the fair sequence with `shuffle`.
 
     The documented value is also the aim.
     """

@@ -110,7 +110,7 @@ class ConsoleFeedReader(TableFeeds):
 
 @asynccontextmanager
 async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
-    """Yield a feed reader for the block. Its keys and database are made in `folder`."""
+    """Yield a console's feed reader for the block. Its keys and database are made in `folder`."""
     create_table_keys(folder)
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
@@ -134,7 +134,7 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
 
 
 class _Numbered(msgspec.Struct):
-    """The number of a state, the only field that is read here."""
+    """A public state of which only the number is read."""
 
     seq: int
 
@@ -216,7 +216,7 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
 
 
 async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Return the costs of connecting to running feeds, then those of bare connections.
+    """Return the costs of connecting to running feeds, and the costs of bare connections.
 
     Both are measured in turns. The first round of each is not counted. Raises HallError.
     """
@@ -275,55 +275,36 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """A console's connections without its pages, 10 states/s a table, against bare decoding."""
+    """A console's connections at 10 states/s a table, no pages, compared with bare decoding."""
     tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
     return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """Time to connect to 200 running tables until nothing is missing, against bare connections."""
+    """Time to connect to 200 tables until nothing is missing, compared with bare connections."""
     tables = choose_size(200, 40)
     whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
+    value_s, floor_s = (statistics.median(one.seconds for one in costs) for costs in (whole, bare))
+    value_us, floor_us = (
+        statistics.median(one.cpu_s for one in costs) / tables * 1e6 for costs in (whole, bare)
+    )
+    each = "processor time a table"
     return [
-        FigureValue(
-            f"{tables} tables",
-            statistics.median(one.seconds for one in whole),
-            statistics.median(one.seconds for one in bare),
-            FigureUnit.S,
-            documented=4.0,
-            aim_value=1.0,
-        ),
-        FigureValue(
-            "processor time a table",
-            _cpu_us_per_table(whole, tables),
-            _cpu_us_per_table(bare, tables),
-            FigureUnit.US,
-            documented=7.0,
-            aim_value=2_000.0,
-        ),
+        FigureValue(f"{tables} tables", value_s, floor_s, FigureUnit.S, 4.0, aim_value=1.0),
+        FigureValue(each, value_us, floor_us, FigureUnit.US, documented=7.0, aim_value=2_000.0),
     ]
 
 
 def _drain_value(came: DrainCost) -> FigureValue:
-    """Return the figure value of a measured drain.
+    """Return the figure value for the measured cost of receiving feeds.
 
     Raises ClickException if states or events are missing.
     """
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
-    return FigureValue(
-        f"{came.feeds} tables",
-        came.cores,
-        came.floor_cores,
-        FigureUnit.CORES,
-        documented=2.0,
-        aim_value=_AIMS_CORES.get(came.feeds),
-    )
-
-
-def _cpu_us_per_table(joined: list[JoinCost], tables: int) -> float:
-    return statistics.median(one.cpu_s for one in joined) / tables * 1e6
+    what, aim = f"{came.feeds} tables", _AIMS_CORES.get(came.feeds)
+    return FigureValue(what, came.cores, came.floor_cores, FigureUnit.CORES, 2.0, aim_value=aim)
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -54,7 +54,7 @@ class HelperProcess:
 async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None, what: str = ""
 ) -> AsyncIterator[HelperProcess]:
-    """Run the module `sim.bench.MODULE` as a process during the block.
+    """Run a module of this package as a process during the block.
 
     `env` is added to the environment. `what` is its name in messages, or else the name of the
     module.

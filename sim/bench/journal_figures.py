@@ -73,7 +73,7 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
-    """Return the increase of the metric `name` between two readings.
+    """Return how much the metric `name` has increased between two readings.
 
     The result is the count and the total seconds, over all labels.
     """
@@ -88,7 +88,7 @@ def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """The size of a deal's record against 12 bytes an event, and the bytes written for it."""
+    """A deal's record, compared with 12 bytes an event, and the bytes written for the record."""
     return asyncio.run(_measure_journal(choose_size(2, 1)))
 
 
@@ -128,23 +128,12 @@ async def _measure_journal(deals: int) -> list[FigureValue]:
     bare_kib = _table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events))
     cards = float(table.profile.deck.cards)
     each = 1024 / events
+    record, bare, written = record_kib / deals, bare_kib / deals, disk_kib / deals
+    event, bare_event = record_kib * each, bare_kib * each
+    kib, commits_unit = FigureUnit.KIB, FigureUnit.COMMITS
     return [
-        FigureValue(
-            *("of a deal", record_kib / deals, bare_kib / deals, FigureUnit.KIB),
-            documented=2.6,
-            aim_value=150,
-        ),
-        FigureValue(
-            "of an event", record_kib * each, bare_kib * each, FigureUnit.BYTES, documented=2.6
-        ),
-        FigureValue(
-            *("written to the disk", disk_kib / deals, record_kib / deals, FigureUnit.KIB),
-            documented=7.0,
-            aim=10,
-        ),
-        FigureValue(
-            *("against one a card", commits / deals, cards, FigureUnit.COMMITS),
-            documented=0.25,
-            aim=1.0,
-        ),
+        FigureValue("of a deal", record, bare, kib, documented=2.6, aim_value=150),
+        FigureValue("of an event", event, bare_event, FigureUnit.BYTES, documented=2.6),
+        FigureValue("written to the disk", written, record, kib, documented=7.0, aim=10),
+        FigureValue("against one a card", commits / deals, cards, commits_unit, 0.25, aim=1.0),
     ]

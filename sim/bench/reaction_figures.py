@@ -88,7 +88,7 @@ peer.
 
 
 async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Return the rounds measured while both tables deal `deals` times at the same time.
+    """Return the times measured while both tables deal `deals` times at the same time.
 
     The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
@@ -101,10 +101,8 @@ async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
             plan: HallPlan, config: Path, runtime_dir: Path
         ) -> asyncio.subprocess.Process:
             return await start_program(
-                *("--config", str(config), "--runtime-dir", str(runtime_dir)),
-                *("--tables", str(plan.tables), "--speed", str(plan.speed)),
-                *("--samples", str(samples)),
-                *(word for peer in peers for word in ("--beside", peer.module)),
+                *(str(config), str(runtime_dir), str(plan.tables), str(plan.speed), str(samples)),
+                *(peer.module for peer in peers),
                 module="sim.bench.reaction_plant",
                 stdout=asyncio.subprocess.PIPE,
             )
@@ -168,7 +166,7 @@ The ratio to a program that polls is much lower.
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """Time from a card's event to its route on the line, against a process that echoes bytes."""
+    """Time from a card's event to its route on the line, compared with an echo process."""
     beside = find_peers()
     # One deal has too few cards for the other percentiles.
     percents = choose_size(PERCENTS, (50,))

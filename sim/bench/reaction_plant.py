@@ -43,7 +43,7 @@ _DECIDING_CODES = {protocol.AT_READER, protocol.READ}
 
 
 class HeldFrames:
-    """The state of one table's held events, common to the lines of both boards.
+    """The record of one table's card events, shared by the serial lines of both boards.
 
     `due` is set while a deciding event is held back.
     """
@@ -272,39 +272,30 @@ async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> No
     os.read(end, len(echo_process.ROUTE_FRAME))
 
 
-@click.command()
-@click.option("--config", type=click.Path(path_type=Path), required=True)
-@click.option("--runtime-dir", type=click.Path(path_type=Path), required=True)
-@click.option("--tables", type=int, required=True)
-@click.option("--speed", type=float, required=True)
-@click.option("--samples", type=click.Path(path_type=Path), required=True)
-@click.option("--beside", multiple=True)
-def command(
-    config: Path,
-    runtime_dir: Path,
-    tables: int,
-    speed: float,
-    samples: Path,
-    beside: tuple[str, ...],
+def main(
+    config: str, runtime_dir: str, tables: str, speed: str, samples: str, *beside: str
 ) -> None:
-    """Play the boards of all tables until the process is ended. Then write the samples."""
-    chosen = load_sim(config)
+    """Play the boards of all tables until the process is ended. Then write the samples.
+
+    `beside` are the modules of the programs that are measured beside the tables.
+    """
+    chosen = load_sim(Path(config))
     plan = TablePlan(
         id=chosen.sim.id,
-        folder=runtime_dir,
+        folder=Path(runtime_dir),
         settings=MechanicsSettings(
             packs=chosen.mechanics.packs,
             jokers=chosen.mechanics.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
-            speed=speed,
+            speed=float(speed),
         ),
         seed=chosen.mechanics.seed,
         attendant=False,
     )
     taken: list[list[float]] = []
     with asyncio.Runner(loop_factory=exact_loop) as runner:
-        runner.run(_run_plant(plan_tables(plan, tables, runtime_dir), beside, taken))
-    samples.write_bytes(msgspec.json.encode(taken))
+        runner.run(_run_plant(plan_tables(plan, int(tables), plan.folder), beside, taken))
+    Path(samples).write_bytes(msgspec.json.encode(taken))
 
 
 async def _run_plant(
@@ -336,4 +327,4 @@ async def _run_plant(
 
 
 if __name__ == "__main__":
-    command()
+    main(*sys.argv[1:])

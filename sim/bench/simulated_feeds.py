@@ -40,6 +40,7 @@ SEND_INTERVAL_S: Final = 0.005
 Messages that are due within this time are sent together.
 """
 CARDS_PER_DEAL: Final = 108
+_EVENTS_PER_S, _CALLS_PER_S = 0.2, 2.0
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 _SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
 _MAX_SOCKETS: Final = 16_384
@@ -67,7 +68,7 @@ class CallChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedTotals(msgspec.Struct, frozen=True):
-    """What all feeds published in `seconds`: the number of states, and the events of each table.
+    """The totals of all feeds over `seconds` seconds: the states, and the events of each table.
 
     `called` has the changes of calls for a referee.
     """
@@ -227,16 +228,14 @@ async def pace_feeds(
 
 
 class FeedRates(msgspec.Struct, frozen=True):
-    """The rates at which a feed publishes states and events, and changes its calls.
+    """The load of each simulated feed: `per_s` states a second, events, and calls for a referee.
 
     Only `callers` of the feeds have calls. `past`: the number of events that each feed has before
     it is opened.
     """
 
     per_s: float = 10.0
-    events_per_s: float = 0.2
     callers: int = 0
-    calls_per_s: float = 2.0
     past: int = 0
 
 
@@ -266,8 +265,8 @@ async def serve_feeds(ids: Iterable[str], pace: FeedRates, quiet: asyncio.Event)
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
         click.echo(msgspec.json.encode([feed.address for feed in feeds]))
         async with _run_tasks(pace_feeds(feeds, pace.per_s, say)):
-            growing = pace_feeds(feeds, pace.events_per_s, grow)
-            calling = pace_feeds(feeds[: pace.callers], pace.calls_per_s, call)
+            growing = pace_feeds(feeds, _EVENTS_PER_S, grow)
+            calling = pace_feeds(feeds[: pace.callers], _CALLS_PER_S, call)
             async with _run_tasks(growing, calling):
                 await quiet.wait()
             states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
@@ -318,9 +317,7 @@ def _bind_socket(context: "zmq.Context[Any]", kind: zmq.SocketType, secret: byte
 @click.command()
 @click.option("--count", default=400, show_default=True, help="number of feeds")
 @click.option("--per-s", default=10.0, show_default=True, help="states of each feed in a second")
-@click.option("--events-per-s", default=0.2, show_default=True, help="events of a feed in a second")
 @click.option("--callers", default=0, show_default=True, help="number of feeds with referee calls")
-@click.option("--calls-per-s", default=2.0, show_default=True, help="changes of calls in a second")
 @click.option("--past", default=0, show_default=True, help="earlier events of each feed")
 def main(count: int, **pace: float) -> None:
     """Publish simulated feeds until the input ends."""

@@ -118,7 +118,7 @@ AttemptOutcome = Literal["ok", "misdeal", "void"]
 
 @dataclass
 class AttemptNotes:
-    """What is recorded about one attempt while it runs.
+    """The record of one attempt while it runs.
 
     `published_s` contains the loop's time of each step on the feed.
     """

@@ -162,19 +162,13 @@ class CampaignPlan(msgspec.Struct, frozen=True):
 
 
 class ReplayRequest(msgspec.Struct, frozen=True):
-    """A request to run one life of a campaign again, up to the end of `deal`.
+    """A request to run one life of a campaign again.
 
-    None runs all of its deals.
+    `life_seed` is CAMPAIGN.NUMBER. The life ends after the deal `deal`. None runs all of its deals.
     """
 
-    seed: int
-    number: int
+    life_seed: str
     deal: int | None
-
-    @property
-    def life_seed(self) -> str:
-        """The seed of the life, CAMPAIGN.NUMBER."""
-        return f"{self.seed}.{self.number}"
 
 
 def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
@@ -203,7 +197,7 @@ def parse_replay(text: str) -> ReplayRequest:
             f"{text} names no life: write CAMPAIGN.LIFE or CAMPAIGN.LIFE.DEAL, such as 1.37.4"
         )
     seed, number, deal = match.groups()
-    return ReplayRequest(int(seed), int(number), None if deal is None else int(deal))
+    return ReplayRequest(f"{int(seed)}.{number}", None if deal is None else int(deal))
 
 
 def load_faults(text: str) -> WearLevel:

@@ -30,7 +30,7 @@ class TableStuck(Exception):
 
 
 class PeopleMemory:
-    """What the people at one table remember: durations, tried actions, and progress."""
+    """The memory of the people at one table: durations, tried actions, and progress."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -209,7 +209,7 @@ def _is_ready(deal: tuple[LifeAttempt, ...]) -> bool:
 
 
 def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: Iterable[str]) -> None:
-    """Add an attempt to the counts of `row`, whose faults `active` were active in it."""
+    """Add `attempt`, in which faults of this row were active, to the counts of `row`."""
     row.active += 1
     row.recovered += attempt.outcome == "ok" and not attempt.hands
     row.by_hand += attempt.outcome == "ok" and bool(attempt.hands)

@@ -25,7 +25,10 @@ _EVENT = Struct(protocol.BODIES[protocol.EVENT])
 
 
 class CoreEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as the board created it, with the fields of drivers/link/PROTOCOL.md."""
+    """One board event as the board created it, before the event was sent to the host.
+
+    The fields are those of drivers/link/PROTOCOL.md.
+    """
 
     number: int
     attempt: int

@@ -188,7 +188,7 @@ def _read_board_events(
 
 
 def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:
-    """Return what an attempt promised by its commitment, and the seed and the cut.
+    """Return the commitment of an attempt, with the seed and the cut that must match it.
 
     A seed that was not revealed is opened with the chief's key.
     """

@@ -298,7 +298,7 @@ def find_lost_events(
 def find_doubled_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield a line for board events that the journal contains twice, or of an unknown boot."""
+    """Yield a line for board events that are twice in the journal, or whose boot is unknown."""
     known = {boot.boot for boot in boots}
     for number, events in _group_by_boot(journal).items():
         if number not in known:

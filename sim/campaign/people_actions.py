@@ -126,7 +126,7 @@ class PeopleActions:
         self._world.hopper_changed()
 
     async def change_set(self, old: str) -> None:
-        """Put another set into the machine, and send the command that names it."""
+        """Put another set into the machine, and send the command that names the new set."""
         new = next(one.id for one in SETS if one.id != old)
         self._note_action("change_set")
         self._make_whole(new)

@@ -40,7 +40,7 @@ _KILL_TIMEOUT_S = 2.0
 
 @dataclass
 class DaemonFeed:
-    """What one run of the daemon published: the numbers of its public events.
+    """The numbers of the public events that one run of the daemon published.
 
     `last_written` is the number of the last entry in its journal.
     """

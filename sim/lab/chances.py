@@ -53,14 +53,14 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 @cache
 def longest_run_chances() -> tuple[Fraction, ...]:
-    """Return the probabilities that the longest run of one letter has the length 0, 1, …, 27."""
+    """Return the probabilities that the longest run of one pocket has 0, 1, …, 27 cards."""
     ways = factorial(N) // factorial(HAND) ** SEATS
     upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
 
 
 def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
-    """Return the number of letter sequences that have no run longer than `most`.
+    """Return the number of pocket sequences without more than `most` equal pockets in a row.
 
     Each of the `seats` letters occurs `hand` times. The letters of a seat are cut into blocks.
     Inclusion and exclusion counts the words in which no two blocks of one seat touch: m blocks are
@@ -100,13 +100,13 @@ def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
 
 
 def is_descent(letters: Sequence[int]) -> bool:
-    """Return True if the second of two letters is lower than the first."""
+    """Return True if the second of two pocket numbers is lower than the first."""
     before, after = letters
     return before > after
 
 
 def is_valley(letters: Sequence[int]) -> bool:
-    """Return True if the second of three letters is lower than both others."""
+    """Return True if the second of three pocket numbers is lower than both others."""
     before, lowest, after = letters
     return before > lowest < after
 
@@ -140,11 +140,11 @@ def window_moments(
 
 @cache
 def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
-    """Return mean and variance of the number of correct guesses with a perfect memory.
+    """Return mean and variance of the correct guesses of a player who remembers all dealt cards.
 
-    The guesser names the seat of the next card. `left`: how many cards each seat has still to get,
-    in descending order. The best guess is a seat with the largest number. The guess is right with
-    the probability left[0] / sum(left).
+    The player guesses the seat of each next card. `left`: how many cards each seat has still to
+    get, in descending order. The best guess is a seat with the largest number. The guess is right
+    with the probability left[0] / sum(left).
     """
     mean = square = 0.0
     for place, cards in enumerate(left):
@@ -173,7 +173,7 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the probability of each number of pairs in one hand, for four given cards.
+    """Return the probability of each number of pairs, among four given cards, in one hand.
 
     Four cards make six pairs. 6: all four in one hand. 3: three and one. 2: two and two. 1: two,
     one and one. 0: one in each hand.
@@ -218,7 +218,10 @@ def bomb_moments() -> tuple[float, float]:
 
 
 def _two_hands() -> Fraction:
-    """Return the probability that each of two given hands has a bomb of its own given rank."""
+    """Return the probability that two given hands each have four or more of a given rank.
+
+    The two ranks differ.
+    """
     rest = N - 2 * RANK
     ways = 0
     # The counts of rank one (a, b) and of rank two (c, d) in the two hands.
@@ -243,7 +246,7 @@ def _hand(cards: int, here: int) -> Fraction:
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the probability that the first hands contain `split` of `cards` given cards."""
+    """Return the probability that the first hand has `split[0]` of `cards` given cards, etc."""
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

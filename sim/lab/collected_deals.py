@@ -39,7 +39,7 @@ BLOCK_DEALS = 5_000
 
 
 class ReadingOutcome(IntEnum):
-    """The result of reading one card: accepted, accepted on a repeat, or sent to the tray."""
+    """The result of reading one card: accepted, read again, or sent to the tray."""
 
     ACCEPTED = 0
     READ_AGAIN = 1
@@ -48,7 +48,7 @@ class ReadingOutcome(IntEnum):
 
 
 class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
-    """How a collection of deals was made.
+    """The origin of a collection of deals: method, seed, and number of attempts.
 
     `seed` is None if the system's entropy was used. `asked`: how many deals were requested.
     `given_up`: how many attempts ended as misdeal or void. None of these attempts is among the
@@ -91,7 +91,7 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that are small enough for arrays of large numbers."""
+        """Yield the deals in blocks, so that arrays of wider numbers fit in the memory."""
         for begin in range(0, len(self), BLOCK_DEALS):
             yield self[begin : begin + BLOCK_DEALS]
 
@@ -179,7 +179,7 @@ def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> Collecte
 
 
 def number_cards(faces: ArrayLike) -> Rows:
-    """Return the card numbers of rows of faces (0…53, n rows of 108).
+    """Return rows of card numbers for rows of faces (0…53, n rows of 108).
 
     The first of two equal faces is copy 0. The two copies of a face look the same. The copy number
     depends on the feed order alone, so it does not change the chances of any count of pockets.

@@ -28,7 +28,7 @@ Parts are small, so that results arrive often and every core has work.
 
 
 class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collection of deals shall contain and how it is dealt.
+    """The plan of a collection: how many deals, and how they are dealt.
 
     `seed`: None uses the system's entropy. `again`: True deals other deals with the same seed, for
     a retest.

@@ -99,9 +99,8 @@ _SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 READ_AGAIN_RATE = 0.01
 TRAY_RATE = 0.004
 STAYS_BAD_RATE = 0.1
-"""Of the simulated reader, the rate of cards that the tray returns and that stay unreadable.
-
-READ_AGAIN_RATE is the rate of cards that are read again, TRAY_RATE of those sent to the tray.
+"""The rates of the simulated reader: cards that are read again, cards that are sent to the
+tray, and cards that stay unreadable when the tray returns them.
 """
 
 

@@ -4,6 +4,7 @@
 both. The functions below return a `StatisticResult` for a kind of count.
 """
 
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -83,7 +84,7 @@ class DealMeasures:
 
     @cached_property
     def pairs_in_blocks(self) -> Ints:
-        """The number of pairs, of 162, with one pocket within the 27 blocks of four places."""
+        """The number of card pairs, of 162, with the same pocket within blocks of four cards."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
@@ -142,7 +143,10 @@ class DealMeasures:
 
     @cached_property
     def carried_over(self) -> Ints:
-        """The number of cards, of 108, with the seat of the deal before (`followers` only)."""
+        """The number of cards, of 108, that have the same seat as in the deal before.
+
+        There is one number for each row of `followers`.
+        """
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
 
     @cached_property
@@ -239,7 +243,7 @@ def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
     return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
 
 
-def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResult:
+def histogram_result(figures: Ints, chances: dict[int, Fraction]) -> StatisticResult:
     """Return the test result of a histogram of counts, one count for each deal.
 
     `chances` has the exact probability of each count.
@@ -247,7 +251,7 @@ def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResul
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)
     statistic, freedom = deal_statistics.fit_histogram(
-        [int(counts[kind]) for kind in kinds], [chances[kind] for kind in kinds]
+        [int(counts[kind]) for kind in kinds], [float(chances[kind]) for kind in kinds]
     )
     shown = ", ".join(
         f"{kind}: {int(counts[kind]) / max(1, len(figures)):.4f}" for kind in kinds if counts[kind]

@@ -106,7 +106,7 @@ def p_of_normal(z: float) -> float:
 
 
 def p_of_gamma(value: float, mean: float, variance: float) -> float:
-    """Return the probability that a sum of squares is as far from its mean as `value`.
+    """Return the probability that a sum of squares is at least as far from its mean as `value`.
 
     Both sides of the mean count. The sum is treated as a gamma number with the exact mean and
     variance.

@@ -10,8 +10,23 @@ from typing import NamedTuple
 import msgspec
 
 from sim.lab import hand_tests, order_tests
-from sim.lab.collected_deals import CollectedDeals
-from sim.lab.deal_measures import MIN_DEALS, DealMeasures, StatisticResult, not_answerable
+from sim.lab.chances import (
+    bomb_moments,
+    four_cards_together,
+    guess_moments,
+    longest_run_chances,
+)
+from sim.lab.collected_deals import CARDS, CollectedDeals
+from sim.lab.deal_measures import (
+    MIN_DEALS,
+    DealMeasures,
+    StatisticResult,
+    histogram_result,
+    mean_result,
+    not_answerable,
+    pairs_result,
+)
+from sim.lab.order_tests import pair_degrees
 
 FAMILY_LEVEL = 0.99
 """The level of the family: at least this share of fair collections has no test outside."""
@@ -81,7 +96,7 @@ FAMILY = (
         ("R5", "R13"),
     ),
     FamilyTest(
-        "adjacent", order_tests.adjacent,
+        "adjacent", lambda seen: pairs_result(seen.adjacent, pair_degrees(1)),
         "neighbours in the feed order with one pocket, of 107 a deal",
         "26, sd 4.44, as collected-pairs. A machine that never uses a pocket twice running has 0",
         ("R1", "R3", "R6"),
@@ -93,13 +108,13 @@ FAMILY = (
         ("R1", "R6"),
     ),
     FamilyTest(
-        "poker", order_tests.poker,
+        "poker", lambda seen: pairs_result(seen.pairs_in_blocks, [3] * CARDS),
         "pairs alike within the 27 blocks of four places, of 162 a deal",
         "162 · 26/107 = 39.36, exact variance",
         ("R3", "R6"),
     ),
     FamilyTest(
-        "runs", order_tests.runs,
+        "runs", lambda seen: histogram_result(seen.longest, dict(enumerate(longest_run_chances()))),
         "the longest run of one pocket in each sequence",
         "exact distribution (words with no run longer than k, by inclusion and exclusion): mean "
         "3.94, 98.96 % up to 6; chi-square over the classes where 5 are expected",
@@ -121,7 +136,7 @@ FAMILY = (
         ("R1", "R6"),
     ),
     FamilyTest(
-        "guessing", order_tests.guessing,
+        "guessing", lambda seen: mean_result(seen.right_guesses, *guess_moments()),
         "right guesses of the next pocket, of 108, by somebody who sees where each card went, "
         "forgets nothing, and names a seat with the most cards to come",
         "35.026, sd 3.39: exact, by recursion over what the seats have still to get. It is the "
@@ -135,25 +150,25 @@ FAMILY = (
         ("R2", "R10"),
     ),
     FamilyTest(
-        "twins", hand_tests.twins,
+        "twins", lambda seen: pairs_result(seen.twins, [1] * CARDS),
         "faces of which both copies lie in one hand, of 54 a deal",
         "54 · 26/107 = 13.12, sd 3.17, exact",
         ("R2", "R3"),
     ),
     FamilyTest(
-        "jokers", hand_tests.jokers,
+        "jokers", lambda seen: histogram_result(seen.jokers, four_cards_together()),
         "how the four jokers are shared: 4, 3+1, 2+2, 2+1+1, 1+1+1+1",
         ".0131 .1768 .1379 .5730 .0992, exact; chi-square, df 4",
         ("R2", "R3"),
     ),
     FamilyTest(
-        "bombs", hand_tests.bombs,
+        "bombs", lambda seen: mean_result(seen.bombs, *bomb_moments()),
         "ranks that a hand has four times or more, over 13 ranks × 4 hands a deal",
         "5.483, variance 3.434: exact, from the hypergeometric chances of two such",
         ("R2",),
     ),
     FamilyTest(
-        "sides", hand_tests.sides,
+        "sides", lambda seen: hand_tests.sides(seen, tray_only=False),
         "the square of side N+S's strength less W+E's",
         "exact mean and variance from the signs' moments −1/107 and 3/(107·105); a gamma number",
         ("R2", "R13"),
@@ -211,7 +226,7 @@ FAMILY = (
         ("R12", "R13"),
     ),
     FamilyTest(
-        "tray-sides", hand_tests.tray_sides,
+        "tray-sides", lambda seen: hand_tests.sides(seen, tray_only=True),
         "as sides, of the cards in the tray alone; deals with two of them or more",
         "as sides",
         ("R12", "R13"),
@@ -279,12 +294,12 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return the bound of each probability, and whether the probability is rejected.
+    """Return Holm's bound of each probability, and whether the probability is rejected.
 
     `risk` is the total risk. The smallest of m probabilities is rejected below risk/m, the next
-    below risk/(m−1), and so on until the first that is not rejected. In a fair
-    collection, any of them is rejected with the probability `risk` at most, even if the tests
-    depend on each other. A missing probability counts as 1.
+    below risk/(m−1), and so on until the first that is not rejected. In a fair collection, any of
+    them is rejected with the probability `risk` at most, even if the tests depend on each other. A
+    missing probability counts as 1.
     """
     known = [1.0 if chance is None else chance for chance in chances]
     ranked = sorted(range(len(known)), key=known.__getitem__)

@@ -4,20 +4,15 @@ import numpy as np
 
 from controller.cards import FACE_COUNT
 from sim.lab import deal_statistics
-from sim.lab.chances import bomb_moments as bombs_of
-from sim.lab.chances import four_cards_together
-from sim.lab.collected_deals import CARDS, ReadingOutcome
+from sim.lab.collected_deals import ReadingOutcome
 from sim.lab.deal_measures import (
     MIN_DEALS,
     STRENGTH,
     DealMeasures,
     StatisticResult,
     chi_square_result,
-    histogram_result,
-    mean_result,
     not_answerable,
 )
-from sim.lab.deal_measures import pairs_result as pairs
 from sim.lab.deal_statistics import Floats
 
 
@@ -36,33 +31,11 @@ def strength(seen: DealMeasures) -> StatisticResult:
     return chi_square_result(statistic, 3)
 
 
-def twins(seen: DealMeasures) -> StatisticResult:
-    """Test whether the two copies of a face come into one hand as often as expected."""
-    return pairs(seen.twins, [1] * CARDS)
+def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
+    """Test whether one side is stronger than the other side more than chance explains.
 
-
-def jokers(seen: DealMeasures) -> StatisticResult:
-    """Test whether the four jokers are distributed over the hands as expected."""
-    chances = {together: float(chance) for together, chance in four_cards_together().items()}
-    return histogram_result(seen.jokers, chances)
-
-
-def bombs(seen: DealMeasures) -> StatisticResult:
-    """Test whether a hand has a rank four times or more as often as expected."""
-    return mean_result(seen.bombs, *bombs_of())
-
-
-def sides(seen: DealMeasures) -> StatisticResult:
-    """Test whether one side is stronger than the other side more than chance explains."""
-    return _sides(seen, tray_only=False)
-
-
-def tray_sides(seen: DealMeasures) -> StatisticResult:
-    """Test the same as `sides`, with only the cards that were in the tray."""
-    return _sides(seen, tray_only=True)
-
-
-def _sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
+    With `tray_only`, only the cards that were in the tray count.
+    """
     squares, means, variances = 0.0, 0.0, 0.0
     counted = 0
     for block in seen.deals.blocks():

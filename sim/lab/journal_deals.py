@@ -42,7 +42,7 @@ _NONCE = 32
 
 
 class AttemptByPlace(NamedTuple):
-    """The contents of one attempt in its journal: faces, pockets and outcomes, by place.
+    """The contents of one attempt in its journal, with one value for each place of the sequence.
 
     `waiting`: the pockets in which the cards were due. `seats`: the pockets that they reached.
     """

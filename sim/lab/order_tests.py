@@ -12,10 +12,8 @@ from sim.lab import deal_statistics
 from sim.lab.chances import (
     PAIR,
     cards_until_all_seats,
-    guess_moments,
     is_descent,
     is_valley,
-    longest_run_chances,
     pairs_covariance,
     pairs_variance,
     window_moments,
@@ -52,11 +50,6 @@ def index_trend(seen: DealMeasures) -> StatisticResult:
     return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
 
 
-def adjacent(seen: DealMeasures) -> StatisticResult:
-    """Test whether cards fed one after the other have the same pocket as often as expected."""
-    return pairs_result(seen.adjacent, pair_degrees(1))
-
-
 def serial(seen: DealMeasures) -> StatisticResult:
     """Test whether cards fed 2 to 12 places apart have the same pocket as often as expected.
 
@@ -83,27 +76,12 @@ def descents(seen: DealMeasures) -> StatisticResult:
     )
 
 
-def guessing(seen: DealMeasures) -> StatisticResult:
-    """Test how often somebody who remembers all cards guesses the next pocket."""
-    return mean_result(seen.right_guesses, *guess_moments())
-
-
-def poker(seen: DealMeasures) -> StatisticResult:
-    """Test how often pockets are equal within blocks of four places."""
-    return pairs_result(seen.pairs_in_blocks, [3] * CARDS)
-
-
-def runs(seen: DealMeasures) -> StatisticResult:
-    """Test whether the longest run of cards with one pocket is as long as expected."""
-    return histogram_result(seen.longest, dict(enumerate(map(float, longest_run_chances()))))
-
-
 def coupon(seen: DealMeasures) -> StatisticResult:
     """Test how many cards are fed until every seat has a card."""
     until = deal_statistics.cards_until_all(seen.deals.waiting)
-    chances = dict(enumerate(map(float, cards_until_all_seats())))
+    chances = dict(enumerate(cards_until_all_seats()))
     answer = histogram_result(until, chances)
-    mean = sum(cards * chance for cards, chance in chances.items())
+    mean = float(sum(cards * chance for cards, chance in chances.items()))
     if answer.p is None or answer.statistic is None:
         return answer
     return answer._replace(
@@ -149,7 +127,7 @@ The 4 × 4 table of both deals has the mean 27·27/108 in each cell. The varianc
 
 
 def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
-    """Return the result with the smallest probability, multiplied by the number of results.
+    """Return the least likely result, with its probability multiplied by the number of results.
 
     The name of that result is added to its text.
     """

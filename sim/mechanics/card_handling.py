@@ -14,10 +14,6 @@ from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
 from sim.mechanics.truth import Truth
 
-LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
-"""The faults that leave a card in the machine, in the order in which the schedule is queried."""
-
-
 _PutCards = Callable[[MachineParts, int, Cards], None]
 _CardsThere = Callable[[MachineParts, int], Sequence[PhysicalCard]]
 
@@ -134,7 +130,7 @@ class PeopleAtMachine:
             )
 
     def take_hands(self) -> None:
-        """Give each player the cards of the pocket in front of that player.
+        """Give each player the cards of the pocket that belongs to the player's seat.
 
         Raises OutOfReach if the lift is not up.
         """
@@ -263,7 +259,7 @@ class PeopleAtMachine:
             parts.tally.reset()
             self._injector.draw_combinations(len(cards))
             cards = self._damage_set(cards)
-            for name in LEFT_CARD_FAULTS:
+            for name in ("left_in_pocket", "left_in_path"):
                 if len(cards) > 1 and (fault := parts.faults.strike(name)):
                     cards = self._leave_card(fault, cards)
         parts.hopper.extend(cards)

@@ -72,7 +72,7 @@ MakeCard = Callable[[int, int], PhysicalCard]
 def alter_set(
     fault: SimulatedFault, cards: Cards, rng: random.Random, make_card: MakeCard
 ) -> tuple[Cards, Cards]:
-    """Return the cards that go into the hopper, and the cards that `fault` keeps out of it.
+    """Return the cards of a set that go into the hopper, and those that `fault` keeps out.
 
     `make_card(face, back)` creates a card in the world. If no card has the fault's face, nothing
     changes. A fault without a face takes any card, chosen by `rng`.

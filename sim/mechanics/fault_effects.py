@@ -177,7 +177,7 @@ class FaultInjector:
         parts.faults.on_strike = self._on_strike
 
     def add(self, fault: SimulatedFault) -> None:
-        """Accept a fault, and carry it out now if nothing is awaited.
+        """Add `fault` to the schedule, and carry it out at once if it waits for no card.
 
         `World.add_fault` describes the conditions and the errors.
         """
@@ -217,9 +217,9 @@ class FaultInjector:
                 self._parts.faults.add(fault)
 
     def strike_after_move(self, name: str, value: int) -> None:
-        """Schedule a chance for faults with a rate at a random time after a machine move.
+        """Schedule a draw of the faults with a rate, after a move of the lift or the shuffler.
 
-        The move is a change of one of MOVE_SENSORS.
+        The move is a change of one of MOVE_SENSORS. The time of the draw is random.
         """
         parts = self._parts
         if parts.faults.has_any(_PART_FAULT_NAMES):

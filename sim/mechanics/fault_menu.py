@@ -100,14 +100,17 @@ class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WearLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How worn a machine is: the faults that occur at a rate, and faults that occur together."""
+    """The wear of a machine: the faults that occur at a rate, and faults that occur together."""
 
     rates: tuple[SimulatedFault, ...] = ()
     together: tuple[FaultCombination, ...] = ()
 
 
 class FaultStrike(msgspec.Struct, frozen=True):
-    """The occurrence of a fault: at card `number` of the filling, at the loop's time `at_s`."""
+    """One occurrence of a planned fault: which card was struck, and when.
+
+    `number` is the card's number in the filling of the hopper, `at_s` the loop's time.
+    """
 
     fault: SimulatedFault
     number: int

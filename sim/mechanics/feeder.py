@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
 from sim.mechanics.motion import CardJam, Travel
 from sim.mechanics.window import Window
 

@@ -9,8 +9,7 @@ from drivers.firmware.protocol import HOPPER
 from sim.mechanics.cards import Cards, FillingTally, PhysicalCard, new_set
 from sim.mechanics.fault_schedule import FaultSchedule
 from sim.mechanics.feeder import Feeder
-from sim.mechanics.machine_part import SharedParts
-from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings, SharedParts
 from sim.mechanics.motion import MechanicalClock, Motor
 from sim.mechanics.pockets import TRAY, Lift, Pockets
 from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
@@ -53,7 +52,7 @@ class MachineParts:
         self._outputs[name](value)
 
     def board_lost_power(self, outputs: tuple[str, ...]) -> None:
-        """Stop the motors of a board that lost its power and has these output pins."""
+        """Stop the motors of the board with the pins `outputs`, which has lost its power."""
         for name in outputs:
             if name in self.motors:
                 self.motors[name].set_drive(None)

@@ -1,10 +1,14 @@
-"""The settings of the simulated mechanics: card sets, times, and faults from the start."""
+"""The settings of the simulated mechanics, and the base class of its parts, `MachinePart`."""
 
+import random
 from dataclasses import dataclass
 
 from drivers.firmware.protocol import BACK_A, BACK_B
-from sim.mechanics.cards import JOKERS, PACK_CARDS
+from sim.mechanics.cards import JOKERS, PACK_CARDS, FillingTally
 from sim.mechanics.fault_menu import FaultCombination, SimulatedFault
+from sim.mechanics.fault_schedule import FaultSchedule
+from sim.mechanics.motion import MechanicalClock
+from sim.mechanics.sensors import Sensors
 
 BACKS = {"A": BACK_A, "B": BACK_B}
 """The backs that the reader can distinguish, by their names in a configuration."""
@@ -55,3 +59,27 @@ class MechanicsSettings:
     def cards_per_set(self) -> int:
         """The number of cards of a set."""
         return self.packs * self.faces if self.cards is None else self.cards
+
+
+@dataclass(frozen=True)
+class SharedParts:
+    """The objects that all parts of one machine share. `sensors` are those of the dealer board."""
+
+    clock: MechanicalClock
+    sensors: Sensors
+    settings: MechanicsSettings
+    rng: random.Random
+    schedule: FaultSchedule
+    tally: FillingTally
+
+
+class MachinePart:
+    """A part of the simulated machine, with the objects that all parts share."""
+
+    def __init__(self, shared: SharedParts) -> None:
+        self._clock = shared.clock
+        self._sensors = shared.sensors
+        self._settings = shared.settings
+        self._rng = shared.rng
+        self._schedule = shared.schedule
+        self._tally = shared.tally

@@ -158,7 +158,7 @@ Drive = Callable[[int | None], None]
 
 
 class Motor:
-    """A motor, which passes the board's value to the mechanics while it has power.
+    """A motor of the machine, which follows the board's output value while it has power.
 
     Lid and emergency stop cut the power here, in hardware, whatever the board requests. A stalled
     motor (`stalled`) resists `clears_after` starts. With None it is stalled until a person frees
@@ -202,7 +202,10 @@ class Motor:
             self._apply()
 
     def stall(self, clears_after: int | None) -> None:
-        """Stall the motor until it was started `clears_after` times. With None, until `free()`."""
+        """Stall the motor until it has been started `clears_after` times.
+
+        With None, until `free()`.
+        """
         self.stalled = True
         self._starts_left = clears_after
         self._apply()

@@ -5,13 +5,13 @@ from typing import Literal
 
 from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
 from sim.mechanics.motion import CardJam, PendingEvent, Travel
 from sim.mechanics.sensors import OUTLETS
 
 
 class Lift(MachinePart):
-    """The lift of the pockets, which moves up or down as its output requests.
+    """The lift of the pockets, which moves up or down as the board requests.
 
     It stops without power or at "stay". A sensor at each end detects the lift there. Between the
     ends neither sensor detects it.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
 from sim.mechanics.motion import Travel
 
 # The cards settle between two passes. The cam at the end of a pass is short.
@@ -30,10 +30,7 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
 
 
 class Shuffler(MachinePart):
-    """The shuffler of the machine.
-
-    In one pass it takes in the cards of the hopper, riffles them and returns them.
-    """
+    """The shuffler, which in each pass takes the cards of the hopper, riffles and returns them."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from drivers.firmware.protocol import BACK_FOREIGN, FACES, UNREADABLE
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.fault_menu import SimulatedFault
-from sim.mechanics.machine_part import MachinePart, SharedParts
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
 from sim.mechanics.motion import CardJam, PendingEvent, Travel
 from sim.mechanics.sensors import MOVING, OUTLETS
 
@@ -63,7 +63,7 @@ Launch = Callable[[int, Cards, int], None]
 
 
 class Window(MachinePart):
-    """The place before the reader, from which a card moves on through the gate.
+    """The window, in which the reader reads a card before the card passes through the gate.
 
     The position of the gate at the moment when the card's leading edge arrives decides the chute. A
     gate that moves then, or is moved under a card, pinches the card.
@@ -218,9 +218,10 @@ READING_FAULTS = ("unreadable", "misread", "no_answer")
 
 
 class ReadingEngine(MachinePart):
-    """The reading engine: each shot returns, after `read_ms`, the card that was then in the window.
+    """The engine of the reader board, which recognises the card in the window.
 
-    The engine reads both sides of the lowest card. A second card stuck to it is not visible.
+    It answers each shot after `read_ms` with the card that was in the window at the shot. It reads
+    both sides of the lowest card. A second card stuck to it is not visible.
     """
 
     def __init__(
@@ -238,9 +239,9 @@ class ReadingEngine(MachinePart):
         self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
 
     def shoot(self, shot: int) -> None:
-        """Read the card in the window, and answer later with the number `shot`.
+        """Start to read the card in the window.
 
-        A reading that is still in progress is cancelled.
+        The answer has the number `shot`. A reading that is still in progress is cancelled.
         """
         if self._pending_reading is not None:
             self._pending_reading.cancel()
