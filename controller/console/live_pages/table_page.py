@@ -19,7 +19,7 @@ from controller.console.request_error import RequestError, unknown_table
 from controller.console.store.archive import Archive
 from controller.console.store.database import StoreError
 from controller.console.table_snapshots import RunBlocking, Tables, TableSnapshot
-from controller.console.view.area_clocks import AreaStopView, area_stop_of, is_playing
+from controller.console.view.area_clocks import AreaStopView, area_stop_of
 from controller.console.view.event_lines import TableEventLine, describe_events
 from controller.console.view.hardware import HardwareView, describe_hardware
 from controller.console.view.phrases import rulebook_name
@@ -204,9 +204,6 @@ class TablePages:
     def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
         how, since_ms = snapshot.freshness(self._now_ms())
         state, received_ms = snapshot.state, snapshot.contact_times.received_ms
-        stop = None
-        if state is not None and is_playing(state):
-            stop = area_stop_of(state, received_ms)
         return TablePartView(
             id=snapshot.table,
             area=snapshot.area,
@@ -216,7 +213,7 @@ class TablePages:
             skew_ms=snapshot.contact_times.skew_ms,
             rules=None if state is None else rulebook_name(state.match.profile),
             hardware=None if state is None else describe_hardware(state.boards),
-            stop=stop,
+            stop=None if state is None else area_stop_of(state, received_ms),
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:

@@ -66,13 +66,15 @@ class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
     """Return the stop of the area's clocks as one table reports it, or None if there is no stop.
 
-    The table must have a running match. `received_ms` is when this state was received, by the
+    Without a match in play there is no stop. `received_ms` is when this state was received, by the
     console's clock.
     """
     match = state.match
+    if not is_playing(state):
+        return None
     told = match.area_stop
     if told is None:
-        stands = match.started and match.clock is not None and not match.clock.running
+        stands = match.clock is not None and not match.clock.running
         return AreaStopView() if stands else None
     return fill_struct(
         AreaStopView,
@@ -199,7 +201,10 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         round=_most_common(state.match.round for _, state in known),
         live=sum(_is_live(one, now_ms) for one in snapshots),
         waiting=sum(
-            any(reason.rank < Urgency.UNHEARD for reason in list_table_reasons(one, now_ms))
+            any(
+                reason.rank < Urgency.UNHEARD
+                for reason in list_table_reasons(one, one.freshness(now_ms))
+            )
             for one in snapshots
         ),
         not_started=sum(is_waiting_to_start(state) for _, state in known),

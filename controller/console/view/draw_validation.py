@@ -20,6 +20,7 @@ from controller.console.view.draw_file import (
     parse_heading,
     parse_rows,
 )
+from controller.console.view.struct_fields import fill_struct
 from controller.host.printable_text import is_printable
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.words import Words
@@ -110,16 +111,9 @@ class _DrawReader:
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
         """Add a fault. `column` is the key of its column, or None if no column is wrong."""
-        at = None if column is None else COLUMNS[column]
-        self.faults.append(
-            DrawFault(
-                line=line,
-                column_en=None if at is None else at.en,
-                column_zh=None if at is None else at.zh,
-                en=en,
-                zh=zh,
-            )
-        )
+        at = COLUMNS.get(column or "")
+        known = {} if at is None else {"column": Words(at.en, at.zh)}
+        self.faults.append(fill_struct(DrawFault, line=line, en=en, zh=zh, **known))
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
         """Add one row's match or faults. `beyond`: by how many cells it exceeds the heading."""
