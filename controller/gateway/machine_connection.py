@@ -102,10 +102,7 @@ class _MachineProtocol(asyncio.Protocol):
     """One connection to the machine. `closed` receives the reason when the connection ends."""
 
     def __init__(
-        self,
-        table: str,
-        allowed_uids: frozenset[int],
-        on_message: Callable[[MachineMessage], None],
+        self, table: str, allowed_uids: frozenset[int], on_message: Callable[[MachineMessage], None]
     ) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.hello_received = False

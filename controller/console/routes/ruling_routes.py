@@ -31,7 +31,7 @@ from controller.console.view.ruling_cases import (
     PenaltyChoice,
     RulingRecord,
     RulingView,
-    build_penalty_choices,
+    build_penalty_choice,
     build_ruling_views,
     lost_time_with_reasons,
     read_rulings,
@@ -150,8 +150,9 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
     deal = _table_state(request).match.deal or 0
     earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
     return ChargeAnswers(
-        choices=build_penalty_choices(
-            msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier
+        choices=tuple(
+            build_penalty_choice(proposal, earlier)
+            for proposal in msgspec.convert(result["proposals"], list[PenaltyProposal])
         )
     )
 

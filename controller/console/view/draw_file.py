@@ -122,9 +122,7 @@ def decode_draw(body: bytes) -> tuple[str, str]:
         if "\0" not in text:
             return text, encoding.removesuffix("-sig")
     raise UnreadableDraw(
-        1,
-        "this is not text: save the spreadsheet as CSV",
-        "文件不是文本，请将表格另存为CSV",
+        1, "this is not text: save the spreadsheet as CSV", "文件不是文本，请将表格另存为CSV"
     )
 
 

@@ -189,10 +189,7 @@ class _DrawReader:
             "match_no": match,
             "table_no": table_no,
             "stage": stage,
-            "pairs": {
-                "NS": _pair(cells, "ns", "NS"),
-                "EW": _pair(cells, "ew", "WE"),
-            },
+            "pairs": {"NS": _pair(cells, "ns", "NS"), "EW": _pair(cells, "ew", "WE")},
         }
 
     def _int(self, line: int, cells: Mapping[str, str], key: str, most: int) -> int:

@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -67,11 +67,6 @@ class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
     version: int
     signed: int
     kept_ms: int
-
-
-def parse_sheet(raw: Any) -> ScoreSheet:
-    """Return the sheet in a table's answer. Raises msgspec.ValidationError."""
-    return msgspec.convert(raw, ScoreSheet)
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
