@@ -58,7 +58,7 @@ def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
         return MonitoredConnection(TableConnectionState.KEY_REFUSED, line.unexplained)
     if event in HANDSHAKE_FAILURES:
         unexplained = line.unexplained + 1
-        # a single failure may be a gateway that just stopped
+        # A single failure may be a gateway that just stopped.
         return MonitoredConnection(
             TableConnectionState.OTHER_KEY if unexplained > 1 else line.state, unexplained
         )
@@ -118,7 +118,7 @@ def open_socket(
 def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
     """Send a message now, or drop it. A peer that does not receive its messages loses them."""
     sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
-    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that the future is done
+    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that it is done.
     if isinstance(sent.exception(), zmq.Again):
         return
     sent.result()
@@ -156,8 +156,7 @@ class TableConnection:
     ) -> None:
         """Open the socket and connect it to `address`. Raises BadAddress."""
         self._monitored = MonitoredConnection()
-        self._address = address
-        self._on_change = on_change
+        self._address, self._on_change = address, on_change
         self._retry_interval_s = retry_interval_s
         self._retry_timer: asyncio.TimerHandle | None = None
         more = SUBSCRIBER_OPTIONS if kind is zmq.SUB else {}
@@ -201,6 +200,6 @@ class TableConnection:
 
     def _reconnect(self) -> None:
         self._retry_timer = None
-        with suppress(zmq.ZMQError):  # the socket may or may not still have the address
+        with suppress(zmq.ZMQError):  # The socket may have lost the address.
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)

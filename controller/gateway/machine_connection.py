@@ -48,9 +48,7 @@ class MachineConnection:
         on_message: Callable[[MachineMessage], None],
         on_lost: Callable[[], None],
     ) -> None:
-        self._path = path
-        self._table = table
-        self._allowed_uids = allowed_uids
+        self._path, self._table, self._allowed_uids = path, table, allowed_uids
         self._on_message, self._on_lost = on_message, on_lost
         self._protocol: _MachineProtocol | None = None
 
@@ -105,11 +103,8 @@ class _MachineProtocol(asyncio.Protocol):
         self, table: str, allowed_uids: frozenset[int], on_message: Callable[[MachineMessage], None]
     ) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.hello_received = False
-        self.answers_metrics = False
-        self._table = table
-        self._allowed_uids = allowed_uids
-        self._on_message = on_message
+        self.hello_received = self.answers_metrics = False
+        self._table, self._allowed_uids, self._on_message = table, allowed_uids, on_message
         self._splitter = LineSplitter(MAX_MACHINE_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
 

@@ -249,7 +249,9 @@ class TablePages:
     def _note_event(self, event: PublicEvent) -> None:
         if event.table in self._events:
             insert_in_order(self._events[event.table], event, MAX_EVENTS)
-            if event.table not in self._unpublished:  # Once for all events that came together.
+            if (
+                event.table not in self._unpublished
+            ):  # Publish several events together.
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 
@@ -336,7 +338,7 @@ class TablePages:
         except (RequestError, KeyError):  # The table is silent, or was removed.
             page.parts.drop("offers")
             return False
-        if reply.result is None:  # An older table: all commands are offered.
+        if reply.result is None:  # An older table offers all commands.
             page.parts.drop("offers")
         else:
             page.parts.put("offers", reply.result.get("offers", []))

@@ -130,7 +130,7 @@ async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]
     try:
         order, given = await _last_try(request, drawn)
         if given is not None and given.person != person.name:
-            # The same match at the same table: this continues the other person's command.
+            # This is the same match at the same table, so the other person's command continues.
             sender = {"person": given.person, "at_ms": given.at_ms}
             return (await desk.ask_again(person, table, order)).as_json() | sender
         if given is not None:  # The draw's earlier penalties may differ by now.

@@ -219,7 +219,7 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         stop=most_common_stop([stop for _, stop in stops if stop is not None]),
         held=tuple(table for table, stop in stops if stop is not None),
         announced=max(
-            # Of two that are equally common, the later.
+            # If two are equally common, the later one is used.
             (one for one in ANNOUNCEMENTS if said[one]),
             key=lambda one: (said[one], ANNOUNCEMENTS.index(one)),
             default=None,

@@ -147,7 +147,7 @@ class _DrawReader:
         try:
             laid = msgspec.convert(args, SetMatchArgs)
         except msgspec.ValidationError as error:
-            # A fault that a table would refuse for another reason.
+            # Any other reason for which a table would refuse the row.
             self.add_fault(line, None, f"a table refuses this row: {error}", "机器不接受此行内容")
             return
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
@@ -159,7 +159,7 @@ class _DrawReader:
             for kind, column, value in _unique_values(laid):
                 first = seen.get((kind, value))
                 if kind == "id" and first is not None and seen["table", laid.table] == first:
-                    continue  # the fault of the table covers this one
+                    continue  # The fault of the table covers this one.
                 if first is None:
                     seen[kind, value] = laid.line
                     continue

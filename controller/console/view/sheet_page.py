@@ -87,7 +87,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
             else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
             for ms in (sheet.start_ms, sheet.end_ms)
         )
-    except (ValueError, OverflowError):  # not a stamp that a table writes
+    except (ValueError, OverflowError):  # No table writes such a stamp.
         return sheet
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
@@ -183,7 +183,7 @@ class _SheetRows:
             return None
         try:
             return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-        except (ValueError, OverflowError):  # not a stamp that a table writes
+        except (ValueError, OverflowError):  # No table writes such a stamp.
             return stamp
 
     def passed_cards(self, cards: Sequence[CardPassed]) -> str:

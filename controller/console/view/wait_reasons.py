@@ -249,7 +249,7 @@ def _urgency(alert: Alert, state: PublicState) -> Urgency:
         return Urgency.STOPPED
     if known is not None:
         return known
-    row = fault_catalogue().get(alert.name)  # None: a table of a newer version
+    row = fault_catalogue().get(alert.name)  # None at a table of a newer version.
     service = row is not None and row.fault_class == "service"
     stopped = not service or state.machine.phase is MachinePhase.FAULT
     return Urgency.STOPPED if stopped else Urgency.TECHNICAL
