@@ -249,9 +249,7 @@ class TablePages:
     def _note_event(self, event: PublicEvent) -> None:
         if event.table in self._events:
             insert_in_order(self._events[event.table], event, MAX_EVENTS)
-            if (
-                event.table not in self._unpublished
-            ):  # Publish several events together.
+            if event.table not in self._unpublished:  # Publish several events together.
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 

@@ -10,7 +10,7 @@ from controller.commands.match_arguments import SetMatchArgs
 from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE
 from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest, LoggedCommand
 from controller.console.request_error import RequestError
-from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.routing import REFEREES, ConsoleRequest, file_response, page, route
 from controller.console.store.database import StoreError
 from controller.console.store.match_records import EarlierRulings
 from controller.console.view.draw_file import COLUMNS, example_draw
@@ -43,11 +43,8 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
     language: Language = "en" if request.query("language", "zh") == "en" else "zh"
     tables = request.console.tables.ids
     table = shortest_table_name(tables[0], tables) if tables else COLUMNS["table"].example
-    return Response(
-        example_draw(language, table),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="draw-{language}.csv"'},
-    )
+    body = example_draw(language, table)
+    return file_response(body, "text/csv; charset=utf-8", f"draw-{language}.csv")
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:

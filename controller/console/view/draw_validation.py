@@ -6,6 +6,7 @@ is reported by line and column, in both languages. A draw with a fault is refuse
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -43,6 +44,9 @@ _STAGES: Final = {
     "淘汰": "knockout",
     "淘汰赛": "knockout",
 }
+
+AddFault = Callable[[str | None, str, str], None]
+"""A function that adds a fault of one row: the key of the column, and the text."""
 
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,38 +121,29 @@ class _DrawReader:
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
         """Add one row's match or faults. `beyond`: by how many cells it exceeds the heading."""
-        before = len(self.faults)
+        before, fault = len(self.faults), partial(self.add_fault, line)
         if beyond > 0:
-            self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
+            fault(None, "there are more cells than columns", "单元格多于列数")
         for key, column in COLUMNS.items():
             cell = cells.get(key, "")
             if column.needed and not cell:
-                self.add_fault(line, key, "this cell is empty", "未填写")
+                fault(key, "this cell is empty", "未填写")
             elif len(cell) > MAX_CELL_LENGTH:
-                self.add_fault(
-                    line,
-                    key,
-                    f"more than {MAX_CELL_LENGTH} characters",
-                    f"超过{MAX_CELL_LENGTH}个字",
-                )
+                fault(key, f"more than {MAX_CELL_LENGTH} characters", f"超过{MAX_CELL_LENGTH}个字")
             elif not all(map(is_printable, cell)):
-                self.add_fault(
-                    line, key, "a character that cannot be printed", "含有无法显示的字符"
-                )
+                fault(key, "a character that cannot be printed", "含有无法显示的字符")
         table_no = cells.get("table", "")
         table = self._tables.get(_number(table_no))
         if table_no and table is None:
-            self.add_fault(
-                line, "table", f"there is no table {table_no} here", f"此处没有{table_no}号台"
-            )
-        args = self._args(line, cells)
+            fault("table", f"there is no table {table_no} here", f"此处没有{table_no}号台")
+        args = self._args(cells, fault)
         if len(self.faults) > before or table is None:
             return
         try:
             laid = msgspec.convert(args, SetMatchArgs)
         except msgspec.ValidationError as error:
             # Any other reason for which a table would refuse the row.
-            self.add_fault(line, None, f"a table refuses this row: {error}", "机器不接受此行内容")
+            fault(None, f"a table refuses this row: {error}", "机器不接受此行内容")
             return
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
@@ -167,19 +162,16 @@ class _DrawReader:
                 en, zh = twice.en.format(line=first), twice.zh.format(line=first)
                 self.add_fault(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
 
-    def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
-        number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
+    def _args(self, cells: Mapping[str, str], fault: AddFault) -> dict[str, Any]:
+        number, match = _int(cells, "round", 999, fault), _int(cells, "match", 9999, fault)
         stage = _STAGES.get(cells.get("stage", "").lower())
         if cells.get("stage") and stage is None:
-            self.add_fault(
-                line,
-                "stage",
-                "expected swiss, round_robin or knockout",
-                "应为积分编排、循环赛或淘汰赛",
+            fault(
+                "stage", "expected swiss, round_robin or knockout", "应为积分编排、循环赛或淘汰赛"
             )
         event = cells.get("event") or self._event
         if not event:
-            self.add_fault(line, "event", "the event is missing", "未注明是哪项比赛")
+            fault("event", "the event is missing", "未注明是哪项比赛")
         table_no = cells.get("table", "")
         made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
         return {
@@ -192,14 +184,15 @@ class _DrawReader:
             "pairs": {"NS": _pair(cells, "ns", "NS"), "EW": _pair(cells, "ew", "WE")},
         }
 
-    def _int(self, line: int, cells: Mapping[str, str], key: str, most: int) -> int:
-        cell = cells.get(key, "")
-        if not cell:
-            return 0
-        if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
-            self.add_fault(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
-            return 0
-        return int(cell)
+
+def _int(cells: Mapping[str, str], key: str, most: int, fault: AddFault) -> int:
+    cell = cells.get(key, "")
+    if not cell:
+        return 0
+    if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
+        fault(key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
+        return 0
+    return int(cell)
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
