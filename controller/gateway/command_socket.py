@@ -189,7 +189,7 @@ class CommandSocket:
         peer = str(frames[-1]["User-Id"])
         *envelope, payload = [frame.bytes for frame in frames]
         try:
-            if not _is_plain_envelope(envelope):
+            if envelope[1:] not in ([], [b""]):  # A REQ socket adds one empty frame.
                 del envelope[1:]
                 count = len(frames) - 1
                 raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
@@ -267,8 +267,3 @@ class CommandSocket:
         self.reply_counts[known, said] += 1
         _log.debug("command answered", cmd=known, answer=said)
         send_or_drop(self.socket, [*envelope, msgspec.json.encode(reply)])
-
-
-def _is_plain_envelope(envelope: list[bytes]) -> bool:
-    """Return True if an envelope is the sender's identity and at most the empty frame of a REQ."""
-    return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

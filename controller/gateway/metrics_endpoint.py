@@ -97,18 +97,12 @@ class MetricsSource:
             yield MetricSample("feed_messages", (topic,), count)
         for labels, count in self._commands.reply_counts.items():
             yield MetricSample("commands", labels, count)
-        state = self._decode_state()
-        if state is not None:
+        with suppress(msgspec.MsgspecError):  # There is no state, or one of another version.
+            state = msgspec.json.decode(self._feed.state or b"", type=PublicState)
             yield MetricSample("phase", (state.machine.phase.value,), 1)
             yield MetricSample("calls_waiting", (), len(state.calls))
             for name in sorted({alert.name for alert in state.alerts}):
                 yield MetricSample("alert", (name,), 1)
-
-    def _decode_state(self) -> PublicState | None:
-        body = self._feed.state
-        with suppress(msgspec.MsgspecError):  # The machine may have another version.
-            return None if body is None else msgspec.json.decode(body, type=PublicState)
-        return None
 
 
 METRICS_PATH: Final = "/metrics"

@@ -37,10 +37,8 @@ async def stream_table(request: ConsoleRequest) -> Response:
     name = request.table
 
     async def told() -> AsyncIterator[bytes]:
-        async with request.console.table_pages.open_page(name, request.person.role) as (
-            shown,
-            failed,
-        ):
+        opened = request.console.table_pages.open_page(name, request.person.role)
+        async with opened as (shown, failed):
             async for said in _viewer_events(request, shown, failed):
                 yield said
 

@@ -128,12 +128,9 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 def safe_cell(cell: object) -> str:
     """Return a cell that a spreadsheet does not run as a formula. A number stays a number."""
-    if cell is None:
-        return ""
-    text = str(cell)
-    if isinstance(cell, int):
-        return text
-    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
+    text = "" if cell is None else str(cell)
+    is_formula = not isinstance(cell, int) and text.startswith(_FORMULA_SIGNS)
+    return f"'{text}" if is_formula else text
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
