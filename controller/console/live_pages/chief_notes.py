@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -145,7 +145,8 @@ class ChiefNotes:
         elif event.kind == _OPENED_HAND_KIND:
             self._note_opened_hand(event.table, _opened_hand_entry(event))
         elif event.kind == "command" and "refused" not in event.data:
-            person, counted = event.data.get("person"), self._command_count
+            counted = self._command_count
+            person: Any = event.data.get("person")
             is_name = isinstance(person, str) and len(person) <= _MAX_NAME_LENGTH
             if is_name and (person in counted or len(counted) < MAX_PEOPLE):
                 counted[person] += 1
