@@ -30,7 +30,10 @@ class TableConnectionState(StrEnum):
 
 
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
-    """A connection as its monitor reports it. `unexplained`: failed handshakes without a reason."""
+    """The state of a connection, as ZeroMQ's monitor of the socket reports it.
+
+    `unexplained` counts failed handshakes in a row without a reason.
+    """
 
     state: TableConnectionState = TableConnectionState.CONNECTING
     unexplained: int = 0
@@ -51,7 +54,7 @@ STATE_EVENTS: Final[int] = (
 
 
 def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
-    """Return the state of a connection after an event that its monitor reports."""
+    """Return the state of a connection after an event that the socket's monitor reports."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
         return MonitoredConnection(TableConnectionState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
@@ -143,7 +146,7 @@ class CurveKeys:
 
 
 class TableConnection:
-    """One socket to a table with CURVE. `state` is correct only while `follow_monitor` runs."""
+    """One socket to a table, with CURVE encryption. `state` needs a running `follow_monitor`."""
 
     def __init__(
         self,

@@ -163,7 +163,7 @@ class AdmittedKeys:
         return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
-        """Return the names (else the keys) of those of `peers` that are no longer admitted."""
+        """Return the name, or else the key, of each of `peers` that is no longer admitted."""
         roster = self._roster.current()
         found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [

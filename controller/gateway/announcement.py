@@ -83,7 +83,10 @@ async def _registered_service(
 
 
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
-    """Return this computer's addresses except loopback, or the only one where the feed listens."""
+    """Return the addresses at which the feed listens.
+
+    With `*`, this excludes loopback addresses.
+    """
     if _host(config.gateway.feed) not in _ALL_INTERFACES:
         return [_host(endpoints.feed)]
     found = {

@@ -67,7 +67,10 @@ class MachineConnection:
         return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
-        """Keep the connection until cancelled. The pause between tries grows from 50 ms to 2 s."""
+        """Keep the connection open until cancelled.
+
+        The pause between tries grows from 50 ms to 2 s.
+        """
         retry_s, said = FIRST_RETRY_INTERVAL_S, ""
         while True:
             line = _MachineProtocol(self._table, self._allowed_uids, self._on_message)

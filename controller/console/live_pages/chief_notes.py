@@ -197,7 +197,10 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Read the notes of each match once, then repeatedly all contradicting journal heads."""
+        """Read the notes of each match once.
+
+        Then read heads that contradict each other, repeatedly.
+        """
         for table in self._tables.ids:
             read = partial(_read_match_notes, self._archive, table)
             for kept in await self._query_archive(read) or ():

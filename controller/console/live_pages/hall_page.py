@@ -122,7 +122,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Update repeatedly the rows that time alone changes, and the parts made of all tables."""
+        """Update rows that time alone changes, and parts made of all tables, until cancelled."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -231,7 +231,7 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return an account as its own person's page receives it."""
+    """Return the data of an account for the page of the account's own person."""
     return {
         "name": person.name,
         "role": person.role.value,

@@ -217,7 +217,7 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Publish repeatedly a changed freshness, and repeat failed readings of the database."""
+        """Publish each change of the freshness, and repeat failed readings of the database."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)

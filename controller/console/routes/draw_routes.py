@@ -117,9 +117,10 @@ def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
 
 
 async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:
-    """Set up one match. Return the result, and the sender if another person sent the command.
+    """Set up one match of a draw at its table, and return the result.
 
-    An error is returned, not raised.
+    If another person sent the command, the result names that person. An error is returned, not
+    raised.
     """
     # The arguments have the form in which they are stored.
     args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))

@@ -137,7 +137,7 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Return the legal answers to a charge from the table, which knows the earlier penalties."""
+    """Return the legal answers to a charge, which the table computes from earlier penalties."""
     said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)
@@ -158,7 +158,7 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Return the effect that a decision would have on levels and deals, from the table."""
+    """Request from the table the effect that a decision would have on levels and deals."""
     said = await request.read_json(ForeseeArgs)
     return await _query_table(request, "foresee", msgspec.to_builtins(said))
 

@@ -42,7 +42,7 @@ async def send_command(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Request the result of a command again that had no answer, whoever sent it."""
+    """Request again the result of a command that had no answer. Any person may have sent it."""
     table, order = request.table, request.path_params["order"]
     return (await request.console.dispatcher.ask_again(request.person, table, order)).as_json()
 

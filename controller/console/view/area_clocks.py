@@ -85,7 +85,10 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the stop that most tables report, with its earliest start. None: there is no stop."""
+    """Return the stop that most tables report, or None.
+
+    Its start is the earliest of those reported.
+    """
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
     alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
@@ -241,7 +244,7 @@ def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Return True if a match is laid out but not started."""
+    """Return True if a match is set up but not started."""
     return state.match.match is not None and not state.match.started
 
 

@@ -22,7 +22,10 @@ MAX_CELL_LENGTH: Final = 64
 
 
 class DrawColumn(NamedTuple):
-    """A column with two names, a description and an example. `needed`: every row must fill it."""
+    """A column of a draw's file, with two names, a description and an example.
+
+    `needed`: every row must fill it.
+    """
 
     zh: str
     en: str

@@ -114,7 +114,7 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Add a fault. `column` is the key of its column, or None if no column is wrong."""
+        """Add a fault of the draw, in the column with the key `column`, or in no column."""
         at = COLUMNS.get(column or "")
         known = {} if at is None else {"column": Words(at.en, at.zh)}
         self.faults.append(fill_struct(DrawFault, line=line, en=en, zh=zh, **known))
@@ -240,7 +240,7 @@ def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _number(cell: str) -> str:
-    """Return a cell's number without leading zeros, or its other text in lower case."""
+    """Return the text of a cell without leading zeros, or in lower case if it is not a number."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 

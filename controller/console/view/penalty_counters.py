@@ -74,7 +74,7 @@ def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return the penalty of a ruling for the record of its pair, or None if it gave no penalty."""
+    """Return the penalty of a ruling as an entry of the penalty record, or None if it gave none."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     return fill_struct(PenaltyEntry, case.charge, case.proposal)

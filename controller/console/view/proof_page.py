@@ -17,7 +17,7 @@ ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
 
 
 class RulebookTexts(msgspec.Struct, frozen=True):
-    """A rulebook as the two texts of which its hash is made (controller/deal/PROOF.md §1)."""
+    """The two texts of a rulebook from which its hash is made (controller/deal/PROOF.md §1)."""
 
     rules: str
     page: str

@@ -163,7 +163,10 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
-    """Return in words one answer to a charge. `earlier_deal`: the offence's, if not the present."""
+    """Return the words for one answer to a charge.
+
+    `earlier_deal`: the deal of the offence, if another deal is played now.
+    """
     return fill_struct(
         PenaltyChoice,
         proposal,

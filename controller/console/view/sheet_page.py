@@ -48,7 +48,7 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The source of a corrected result.
+    """The people and the reason behind a corrected result.
 
     `by`: who decided it, and who entered the chief's oral decision. `reason`: why, in words.
     `confirmed`: the state of the chief's confirmation, or None if the correction was made in
@@ -61,7 +61,10 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored sheet. `signed`: its number of signatures. `kept_ms`: when it was stored."""
+    """A version of a score sheet in the console's store.
+
+    `signed`: its number of signatures. `kept_ms`: when it was stored.
+    """
 
     table: str
     version: int
@@ -114,7 +117,7 @@ def build_sheet_view(
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
-    """Return the sheet as CSV that Excel opens directly, with one row a deal.
+    """Return the sheet as CSV that Excel opens directly, with one row for each deal.
 
     The text begins with the mark of UTF-8 and has the line ends of Excel. No cell is a formula.
     `zone`: the time zone of all times. None is this computer's.
