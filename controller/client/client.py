@@ -111,11 +111,8 @@ class Client:
         retry_interval_s: float = RETRY_INTERVAL_S,
         context: zmq.Context[Any] | None = None,
     ) -> None:
-        self._endpoints = endpoints
-        self._identity = identity
-        self._new_id = new_id
-        self._on_state = on_state
-        self._topics = topics
+        self._endpoints, self._identity, self._new_id = endpoints, identity, new_id
+        self._on_state, self._topics = on_state, topics
         self._retry_interval_s = retry_interval_s
         self._shared_context = context
         self._context = (
@@ -145,7 +142,7 @@ class Client:
             if line is not None:
                 line.close()
         if self._shared_context is None:
-            self._context.destroy()  # unlike term, destroy does not wait for a socket left open
+            self._context.destroy()  # Unlike `term`, `destroy` does not wait for open sockets.
 
     async def next_message(self) -> ReceivedMessage:
         """Wait for the next message of the feed and return it.
@@ -203,7 +200,7 @@ class Client:
         if size > MAX_MESSAGE_BYTES:
             # It is not signed, because signed fields are bounded, too.
             return _refuse_too_large(command.id, size)
-        reads = cmd in COMMANDS and not COMMANDS[cmd].signed  # an unknown one may change something
+        reads = cmd in COMMANDS and not COMMANDS[cmd].signed  # An unknown one may change things.
         if self._identity.seed is None or reads:
             return await self.send(command, timeout_s)
         return await self._ask_signed(command, self._identity.seed, timeout_s)
@@ -220,7 +217,7 @@ class Client:
         command = signed_commands.sign_command(command, self._endpoints.server_key, seed)
         reply = await self.send(command, timeout_s)
         if reply.error is not None and reply.error.code == _OTHER_RUN:
-            # this command is not signed again; the next one requests the run first
+            # This command is not signed again. The next one requests the run first.
             self.boot = None
         return reply
 
@@ -295,8 +292,8 @@ class Client:
             try:
                 reply = _REPLY_DECODER.decode(body)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                continue  # from another version or another sender; the command will time out
-            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # no table sends such an answer
+                continue  # Another version or another sender. The command will time out.
+            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # No table sends such an answer.
                 continue
             asked = self._pending.get(reply.id)
             if asked is not None and not asked.answer.done():

@@ -30,7 +30,10 @@ class TableConnectionState(StrEnum):
 
 
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
-    """A connection as its monitor reports it. `unexplained`: failed handshakes without a reason."""
+    """The state of a connection, as ZeroMQ's monitor of the socket reports it.
+
+    `unexplained` counts failed handshakes in a row without a reason.
+    """
 
     state: TableConnectionState = TableConnectionState.CONNECTING
     unexplained: int = 0
@@ -51,14 +54,14 @@ STATE_EVENTS: Final[int] = (
 
 
 def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
-    """Return the state of a connection after an event that its monitor reports."""
+    """Return the state of a connection after an event that the socket's monitor reports."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
         return MonitoredConnection(TableConnectionState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
         return MonitoredConnection(TableConnectionState.KEY_REFUSED, line.unexplained)
     if event in HANDSHAKE_FAILURES:
         unexplained = line.unexplained + 1
-        # a single failure may be a gateway that just stopped
+        # A single failure may be a gateway that just stopped.
         return MonitoredConnection(
             TableConnectionState.OTHER_KEY if unexplained > 1 else line.state, unexplained
         )
@@ -118,7 +121,7 @@ def open_socket(
 def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
     """Send a message now, or drop it. A peer that does not receive its messages loses them."""
     sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
-    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that the future is done
+    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that it is done.
     if isinstance(sent.exception(), zmq.Again):
         return
     sent.result()
@@ -143,7 +146,7 @@ class CurveKeys:
 
 
 class TableConnection:
-    """One socket to a table with CURVE. `state` is correct only while `follow_monitor` runs."""
+    """One socket to a table, with CURVE encryption. `state` needs a running `follow_monitor`."""
 
     def __init__(
         self,
@@ -156,8 +159,7 @@ class TableConnection:
     ) -> None:
         """Open the socket and connect it to `address`. Raises BadAddress."""
         self._monitored = MonitoredConnection()
-        self._address = address
-        self._on_change = on_change
+        self._address, self._on_change = address, on_change
         self._retry_interval_s = retry_interval_s
         self._retry_timer: asyncio.TimerHandle | None = None
         more = SUBSCRIBER_OPTIONS if kind is zmq.SUB else {}
@@ -201,6 +203,6 @@ class TableConnection:
 
     def _reconnect(self) -> None:
         self._retry_timer = None
-        with suppress(zmq.ZMQError):  # the socket may or may not still have the address
+        with suppress(zmq.ZMQError):  # The socket may have lost the address.
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)

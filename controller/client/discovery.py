@@ -124,14 +124,17 @@ class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint that people compare, from the keys and not from the announcement."""
+        """The fingerprint of the announced keys.
+
+        It is computed, not taken from the announcement.
+        """
         return table_fingerprint(self.key, self.verify)
 
 
 def table_fingerprint(key: str, verify: str) -> str:
-    """Return the fingerprint that people compare of a table's keys.
+    """Return the fingerprint by which people compare a table's keys.
 
-    Raises ValueError for bad keys.
+    Raises ValueError for invalid keys.
     """
     if not _Z85_PATTERN.fullmatch(key):
         raise ValueError("a CURVE key is 40 characters of Z85")

@@ -14,9 +14,10 @@ from controller.console.request_error import RequestError
 from controller.console.store.database import StoreError
 from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
-from controller.console.view.sheet_page import parse_sheet, with_wall_times
+from controller.console.view.sheet_page import with_wall_times
 from controller.host.loggers import structlog
 from controller.messages import PublicState
+from controller.sheet.form import ScoreSheet
 
 RETRY_INTERVAL_S: Final = 5.0
 """Seconds until the next request to a table that did not answer."""
@@ -97,7 +98,9 @@ class SheetKeeper:
                 if code != _NO_SHEET:
                     _log.warning("sheet not received", table=table, why=code)
                 return code == _NO_SHEET
-            sheet = with_wall_times(parse_sheet(reply.result), self._tables.snapshot(table).state)
+            sheet = with_wall_times(
+                msgspec.convert(reply.result, ScoreSheet), self._tables.snapshot(table).state
+            )
             if sheet.table != table:  # A table's statement about another table is not stored.
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
                 return True

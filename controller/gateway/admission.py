@@ -104,7 +104,9 @@ class Authenticator:
 
     def _answer(self, request: list[bytes]) -> list[bytes]:
         _, number, domain, address, _, mechanism, *credentials = request
-        key = _key_text(credentials) if mechanism == b"CURVE" and domain == ZAP_DOMAIN else None
+        key: str | None = None
+        if (mechanism, domain) == (b"CURVE", ZAP_DOMAIN) and [len(x) for x in credentials] == [32]:
+            key = z85.encode(credentials[0]).decode()
         peer = ConnectedPeer(key or "", address.decode(errors="replace"))
         refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._refusal_of_peer(peer)
         if key is not None and refused is None:
@@ -119,14 +121,6 @@ class Authenticator:
             more |= {"refused_meanwhile": unsaid} if unsaid else {}
             _log.warning("key refused", key=shown, peer=peer.address, why=refused.code, **more)
         return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
-
-
-def _key_text(credentials: list[bytes]) -> str | None:
-    """Return the client's public key in Z85, or None if the credentials are not a key."""
-    if len(credentials) != 1 or len(credentials[0]) != 32:
-        return None
-    text: bytes = z85.encode(credentials[0])
-    return text.decode()
 
 
 BAN_TIME_S: Final = 600.0
@@ -169,7 +163,7 @@ class AdmittedKeys:
         return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
-        """Return the names (else the keys) of those of `peers` that are no longer admitted."""
+        """Return the name, or else the key, of each of `peers` that is no longer admitted."""
         roster = self._roster.current()
         found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [

@@ -64,7 +64,7 @@ async def _registered_service(
         return
     own = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
     feed, commands = _port(endpoints.feed), _port(endpoints.commands)
-    name = f"{endpoints.table}-{fingerprint(own)}"  # two tables with the same name are two services
+    name = f"{endpoints.table}-{fingerprint(own)}"  # Two tables with one name are two services.
     info = AsyncServiceInfo(
         SERVICE_TYPE,
         f"{name}.{SERVICE_TYPE}",
@@ -83,14 +83,17 @@ async def _registered_service(
 
 
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
-    """Return this computer's addresses except loopback, or the only one where the feed listens."""
+    """Return the addresses at which the feed listens.
+
+    With `*`, this excludes loopback addresses.
+    """
     if _host(config.gateway.feed) not in _ALL_INTERFACES:
         return [_host(endpoints.feed)]
     found = {
         ipaddress.IPv4Address(one.ip)
         for adapter in ifaddr.get_adapters()
         for one in adapter.ips
-        if isinstance(one.ip, str)  # an IPv6 address is a tuple; the sockets do not use IPv6
+        if isinstance(one.ip, str)  # An IPv6 address is a tuple. The sockets use IPv4.
     }
     return [str(address) for address in sorted(found) if not address.is_loopback]
 

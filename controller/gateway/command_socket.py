@@ -41,9 +41,7 @@ class BadCommand(Exception):
 
     def __init__(self, found: Words, expected: Words, command_id: str = "") -> None:
         super().__init__(f"{found.en}, expected {expected.en}")
-        self.found = found
-        self.expected = expected
-        self.id = command_id
+        self.found, self.expected, self.id = found, expected, command_id
 
 
 def parse_command(payload: bytes) -> ClientCommand:
@@ -133,8 +131,7 @@ class CommandSocket:
     ) -> None:
         self._context = context
         self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
-        self._forward = forward
-        self._refusal_of_peer = refusal_of_peer
+        self._forward, self._refusal_of_peer = forward, refusal_of_peer
         self._reply_timeout_s = reply_timeout_s
         self.reply_counts: Counter[tuple[str, str]] = Counter()
         self.reply_times = Histogram(REPLY_TIME_BOUNDS_S)
@@ -155,9 +152,9 @@ class CommandSocket:
             frames = await self.socket.recv_multipart(copy=False)
             try:
                 self._handle(frames)
-            except Exception:  # an error of this command only; its sender receives no answer
+            except Exception:  # Only this command fails, without an answer.
                 self._log_dropped(str(frames[-1]["User-Id"]))
-            await asyncio.sleep(0)  # a flood of commands must not block the loop
+            await asyncio.sleep(0)  # A flood of commands must not block the loop.
 
     def deliver_reply(self, message: ReplyMessage) -> None:
         """Send the machine's reply to the client that sent the command. A late reply is dropped."""
@@ -192,7 +189,7 @@ class CommandSocket:
         peer = str(frames[-1]["User-Id"])
         *envelope, payload = [frame.bytes for frame in frames]
         try:
-            if not _is_plain_envelope(envelope):
+            if envelope[1:] not in ([], [b""]):  # A REQ socket adds one empty frame.
                 del envelope[1:]
                 count = len(frames) - 1
                 raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
@@ -265,13 +262,8 @@ class CommandSocket:
             self._reply(waiting.envelope, refusal_reply(waiting.command_id, name), waiting.cmd)
 
     def _reply(self, envelope: list[bytes], reply: CommandReply, cmd: str = "") -> None:
-        known = cmd if cmd in COMMANDS else "other"  # a name from a client must not become a label
+        known = cmd if cmd in COMMANDS else "other"  # A client's text must not become a label.
         said = "ok" if reply.error is None else reply.error.code
         self.reply_counts[known, said] += 1
         _log.debug("command answered", cmd=known, answer=said)
         send_or_drop(self.socket, [*envelope, msgspec.json.encode(reply)])
-
-
-def _is_plain_envelope(envelope: list[bytes]) -> bool:
-    """Return True if an envelope is the sender's identity and at most the empty frame of a REQ."""
-    return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

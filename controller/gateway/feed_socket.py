@@ -53,7 +53,7 @@ class TopicLimits:
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
-            # a client may unsubscribe a topic that another client keeps
+            # A client may unsubscribe a topic that another client keeps.
             if sign == _UNSUBSCRIBE and peer == NO_PEER:
                 owner = self._unserved.pop(topic, None)
                 if owner is not None:
@@ -82,10 +82,10 @@ MAX_HELD_BACK: Final = 400
 """The most messages to postpone while subscribers reconnect. With more, all are sent at once."""
 
 _OPTIONS: Final[dict[int, int]] = {
-    zmq.XPUB_VERBOSE: 1,  # report the second and third subscriber of a topic, too
-    zmq.SNDHWM: 500,  # messages for one slow subscriber; it misses later ones
+    zmq.XPUB_VERBOSE: 1,  # Report the second and third subscriber of a topic, too.
+    zmq.SNDHWM: 500,  # Messages for one slow subscriber, who misses later ones.
     zmq.RCVHWM: 100,
-    zmq.MAXMSGSIZE: 512,  # subscriptions are short
+    zmq.MAXMSGSIZE: 512,  # Subscriptions are short.
 }
 
 
@@ -169,7 +169,7 @@ class FeedSocket:
             peer, asked = _peer_of(frames[0]), [frame.bytes for frame in frames]
             if not self._topic_limits.accept(peer, asked, loop.time()):
                 self.hold_back()
-                self.socket.close()  # this also drops everything that its clients had queued
+                self.socket.close()  # This also drops everything that its clients had queued.
                 self._on_flood(peer)
                 return
             state_topic = self._state_topic.encode()
@@ -178,7 +178,7 @@ class FeedSocket:
             )
             if wanted and self._repeat_timer is None:
                 self._repeat_timer = loop.call_later(JOIN_DELAY_S, self._repeat_state)
-            await asyncio.sleep(0)  # a flood of subscriptions must not block the loop
+            await asyncio.sleep(0)  # A flood of subscriptions must not block the loop.
 
     def close(self) -> None:
         """Close the socket and cancel all timers."""
@@ -196,7 +196,7 @@ class FeedSocket:
 
     def _send_held_back(self) -> None:
         self._cancel_resume()
-        if self.socket.closed:  # wait until it is open again
+        if self.socket.closed:  # The messages wait until it is open again.
             return
         held, self._held_back = self._held_back or [], None
         for frames in held:

@@ -263,7 +263,7 @@ def _open_metrics_endpoint(
     try:
         bound = bind_metrics_socket(address)
     except OSError as error:
-        why = os.strerror(error.errno or 0)  # the error's own text repeats the address
+        why = os.strerror(error.errno or 0)  # The error's own text repeats the address.
         raise GatewayError(_bind_error_text("metrics", address, why)) from error
     return MetricsEndpoint(bound, source.render), metrics_url(bound)
 

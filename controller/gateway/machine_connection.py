@@ -48,9 +48,7 @@ class MachineConnection:
         on_message: Callable[[MachineMessage], None],
         on_lost: Callable[[], None],
     ) -> None:
-        self._path = path
-        self._table = table
-        self._allowed_uids = allowed_uids
+        self._path, self._table, self._allowed_uids = path, table, allowed_uids
         self._on_message, self._on_lost = on_message, on_lost
         self._protocol: _MachineProtocol | None = None
 
@@ -69,7 +67,10 @@ class MachineConnection:
         return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
-        """Keep the connection until cancelled. The pause between tries grows from 50 ms to 2 s."""
+        """Keep the connection open until cancelled.
+
+        The pause between tries grows from 50 ms to 2 s.
+        """
         retry_s, said = FIRST_RETRY_INTERVAL_S, ""
         while True:
             line = _MachineProtocol(self._table, self._allowed_uids, self._on_message)
@@ -102,17 +103,11 @@ class _MachineProtocol(asyncio.Protocol):
     """One connection to the machine. `closed` receives the reason when the connection ends."""
 
     def __init__(
-        self,
-        table: str,
-        allowed_uids: frozenset[int],
-        on_message: Callable[[MachineMessage], None],
+        self, table: str, allowed_uids: frozenset[int], on_message: Callable[[MachineMessage], None]
     ) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.hello_received = False
-        self.answers_metrics = False
-        self._table = table
-        self._allowed_uids = allowed_uids
-        self._on_message = on_message
+        self.hello_received = self.answers_metrics = False
+        self._table, self._allowed_uids, self._on_message = table, allowed_uids, on_message
         self._splitter = LineSplitter(MAX_MACHINE_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
 

@@ -61,7 +61,7 @@ class MetricsSource:
 
     async def render(self) -> tuple[bytes, str]:
         """Return all metrics in Prometheus' text format, and their content type."""
-        # Imported only at the first request: the library costs every gateway 14 MB.
+        # The library costs 14 MB, so it is imported only at the first request.
         from controller.gateway.metric_families import CONTENT_TYPE_PLAIN_0_0_4, render_metrics
 
         machine = await self._ask_machine()
@@ -97,18 +97,12 @@ class MetricsSource:
             yield MetricSample("feed_messages", (topic,), count)
         for labels, count in self._commands.reply_counts.items():
             yield MetricSample("commands", labels, count)
-        state = self._decode_state()
-        if state is not None:
+        with suppress(msgspec.MsgspecError):  # There is no state, or one of another version.
+            state = msgspec.json.decode(self._feed.state or b"", type=PublicState)
             yield MetricSample("phase", (state.machine.phase.value,), 1)
             yield MetricSample("calls_waiting", (), len(state.calls))
             for name in sorted({alert.name for alert in state.alerts}):
                 yield MetricSample("alert", (name,), 1)
-
-    def _decode_state(self) -> PublicState | None:
-        body = self._feed.state
-        with suppress(msgspec.MsgspecError):  # the machine may have another version
-            return None if body is None else msgspec.json.decode(body, type=PublicState)
-        return None
 
 
 METRICS_PATH: Final = "/metrics"
@@ -123,7 +117,7 @@ _PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 def bind_metrics_socket(address: str) -> socket.socket:
     """Return a socket that listens at `tcp://HOST:PORT`. Port * is any free one. Raises OSError."""
     fits = _ADDRESS.fullmatch(address)
-    assert fits is not None  # the configuration's type guarantees the format
+    assert fits is not None  # The configuration's type guarantees the format.
     host, port = fits[1].strip("[]"), 0 if fits[2] == "*" else int(fits[2])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
@@ -142,8 +136,7 @@ class MetricsEndpoint:
     def __init__(
         self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]
     ) -> None:
-        self._socket = bound
-        self._render = render
+        self._socket, self._render = bound, render
         self._clients: set[asyncio.StreamWriter] = set()
 
     async def serve(self) -> None:

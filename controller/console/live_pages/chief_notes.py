@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -145,7 +145,11 @@ class ChiefNotes:
         elif event.kind == _OPENED_HAND_KIND:
             self._note_opened_hand(event.table, _opened_hand_entry(event))
         elif event.kind == "command" and "refused" not in event.data:
-            self._count_command(event.data.get("person"))
+            counted = self._command_count
+            person: Any = event.data.get("person")
+            is_name = isinstance(person, str) and len(person) <= _MAX_NAME_LENGTH
+            if is_name and (person in counted or len(counted) < MAX_PEOPLE):
+                counted[person] += 1
 
     def _note_match_start(self, table: str, at: JournalPosition) -> None:
         """Forget the hands that were opened at a table before its present match."""
@@ -167,12 +171,6 @@ class ChiefNotes:
         older = tuple(one for one in known if not opened.at.is_before(one.at))
         newer = tuple(one for one in known if opened.at.is_before(one.at))
         self._opened_hands[table] = (*older, opened, *newer)[-MAX_OPENED_HANDS:]
-
-    def _count_command(self, person: object) -> None:
-        if not isinstance(person, str) or len(person) > _MAX_NAME_LENGTH:
-            return
-        if person in self._command_count or len(self._command_count) < MAX_PEOPLE:
-            self._command_count[person] += 1
 
     def _note_assignments(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> None:
         going = {
@@ -199,7 +197,10 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Read the notes of each match once, then repeatedly all contradicting journal heads."""
+        """Read the notes of each match once.
+
+        Then read heads that contradict each other, repeatedly.
+        """
         for table in self._tables.ids:
             read = partial(_read_match_notes, self._archive, table)
             for kept in await self._query_archive(read) or ():

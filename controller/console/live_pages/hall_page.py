@@ -20,8 +20,7 @@ from controller.console.view.wait_reasons import (
     WaitingTable,
     build_queue,
     build_waiting_table,
-    deal_overdue_since_ms,
-    list_reasons,
+    list_table_reasons,
 )
 from controller.host.loggers import structlog
 from controller.messages import Role
@@ -123,7 +122,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Update repeatedly the rows that time alone changes, and the parts made of all tables."""
+        """Update rows that time alone changes, and parts made of all tables, until cancelled."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -173,29 +172,21 @@ class Hall:
             if snapshot.table not in self._unrenderable:
                 _log.exception("state not shown", table=snapshot.table)
             since_ms = self._unrenderable.setdefault(snapshot.table, now_ms)
-            without_state = msgspec.structs.replace(snapshot, state=None)
-            self._put_row(without_state, (Freshness.STALE, since_ms), now_ms)
+            shown = msgspec.structs.replace(snapshot, state=None, deal_due_since_ms=None)
+            self._put_row(shown, (Freshness.STALE, since_ms), now_ms)
 
     def _put_row(
         self, snapshot: TableSnapshot, standing: tuple[Freshness, int], now_ms: int
     ) -> None:
-        table, state = snapshot.table, snapshot.state
+        table = snapshot.table
         taken_by = self._call_assignments.assigned_to(table)
-        found = list_reasons(
-            state,
-            *standing,
-            skew_ms=snapshot.contact_times.skew_ms,
-            deal_overdue_since_ms=None if state is None else deal_overdue_since_ms(snapshot),
-        )
+        found = list_table_reasons(snapshot, standing)
         waits = build_waiting_table(table, found, taken_by, now_ms)
         if len(msgspec.json.encode(waits)) > MAX_ROW_BYTES:
             raise ValueError(f"{table}: its reasons to wait are too long")
         done = waits is None and standing[0] is Freshness.LIVE  # The referee has finished there.
-        going = None if done else taken_by
-        shown_as = build_hall_row(
-            table, snapshot.area, state, standing, waits, going, snapshot.contact_times.received_ms
-        )
-        body = msgspec.json.encode(shown_as)
+        row = build_hall_row(snapshot, standing, waits, None if done else taken_by)
+        body = msgspec.json.encode(row)
         if len(body) > MAX_ROW_BYTES:
             raise ValueError(f"{table}: its row is too long")
         self._freshness[table] = standing
@@ -240,7 +231,7 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return an account as its own person's page receives it."""
+    """Return the data of an account for the page of the account's own person."""
     return {
         "name": person.name,
         "role": person.role.value,

@@ -19,7 +19,7 @@ from controller.console.request_error import RequestError, unknown_table
 from controller.console.store.archive import Archive
 from controller.console.store.database import StoreError
 from controller.console.table_snapshots import RunBlocking, Tables, TableSnapshot
-from controller.console.view.area_clocks import AreaStopView, area_stop_of, is_playing
+from controller.console.view.area_clocks import AreaStopView, area_stop_of
 from controller.console.view.event_lines import TableEventLine, describe_events
 from controller.console.view.hardware import HardwareView, describe_hardware
 from controller.console.view.phrases import rulebook_name
@@ -204,9 +204,6 @@ class TablePages:
     def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
         how, since_ms = snapshot.freshness(self._now_ms())
         state, received_ms = snapshot.state, snapshot.contact_times.received_ms
-        stop = None
-        if state is not None and is_playing(state):
-            stop = area_stop_of(state, received_ms)
         return TablePartView(
             id=snapshot.table,
             area=snapshot.area,
@@ -216,11 +213,11 @@ class TablePages:
             skew_ms=snapshot.contact_times.skew_ms,
             rules=None if state is None else rulebook_name(state.match.profile),
             hardware=None if state is None else describe_hardware(state.boards),
-            stop=stop,
+            stop=None if state is None else area_stop_of(state, received_ms),
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Publish repeatedly a changed freshness, and repeat failed readings of the database."""
+        """Publish each change of the freshness, and repeat failed readings of the database."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -252,7 +249,7 @@ class TablePages:
     def _note_event(self, event: PublicEvent) -> None:
         if event.table in self._events:
             insert_in_order(self._events[event.table], event, MAX_EVENTS)
-            if event.table not in self._unpublished:  # Once for all events that came together.
+            if event.table not in self._unpublished:  # Publish several events together.
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 
@@ -339,7 +336,7 @@ class TablePages:
         except (RequestError, KeyError):  # The table is silent, or was removed.
             page.parts.drop("offers")
             return False
-        if reply.result is None:  # An older table: all commands are offered.
+        if reply.result is None:  # An older table offers all commands.
             page.parts.drop("offers")
         else:
             page.parts.put("offers", reply.result.get("offers", []))

@@ -135,7 +135,7 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 async def _require_chief_for_chiefs(
     request: ConsoleRequest, name: str, role: Role | None = None
 ) -> None:
-    """Raise RequestError if another role than the chief would change a chief's account.
+    """Raise RequestError if anybody but a chief would change a chief's account.
 
     A new invitation allows a new PIN, and so the use of the account.
     """

@@ -10,7 +10,7 @@ from controller.commands.match_arguments import SetMatchArgs
 from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE
 from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest, LoggedCommand
 from controller.console.request_error import RequestError
-from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.routing import REFEREES, ConsoleRequest, file_response, page, route
 from controller.console.store.database import StoreError
 from controller.console.store.match_records import EarlierRulings
 from controller.console.view.draw_file import COLUMNS, example_draw
@@ -43,11 +43,8 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
     language: Language = "en" if request.query("language", "zh") == "en" else "zh"
     tables = request.console.tables.ids
     table = shortest_table_name(tables[0], tables) if tables else COLUMNS["table"].example
-    return Response(
-        example_draw(language, table),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="draw-{language}.csv"'},
-    )
+    body = example_draw(language, table)
+    return file_response(body, "text/csv; charset=utf-8", f"draw-{language}.csv")
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
@@ -120,9 +117,10 @@ def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
 
 
 async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:
-    """Set up one match. Return the result, and the sender if another person sent the command.
+    """Set up one match of a draw at its table, and return the result.
 
-    An error is returned, not raised.
+    If another person sent the command, the result names that person. An error is returned, not
+    raised.
     """
     # The arguments have the form in which they are stored.
     args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))
@@ -130,7 +128,7 @@ async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]
     try:
         order, given = await _last_try(request, drawn)
         if given is not None and given.person != person.name:
-            # The same match at the same table: this continues the other person's command.
+            # This is the same match at the same table, so the other person's command continues.
             sender = {"person": given.person, "at_ms": given.at_ms}
             return (await desk.ask_again(person, table, order)).as_json() | sender
         if given is not None:  # The draw's earlier penalties may differ by now.

@@ -19,7 +19,6 @@ from controller.console.view.sheet_page import (
     SheetPageView,
     StoredVersion,
     build_sheet_view,
-    parse_sheet,
     sheet_csv,
     sheet_file_name,
     with_wall_times,
@@ -49,7 +48,7 @@ async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
             "本台没有比赛" if error is None else f"{error.message_zh}：{error.action_zh}",
         )
     try:
-        sheet = parse_sheet(reply.result)
+        sheet = msgspec.convert(reply.result, ScoreSheet)
     except msgspec.ValidationError as wrong:
         raise RequestError(
             502, f"the table's sheet has another format: {wrong}", "记分表格式不符"

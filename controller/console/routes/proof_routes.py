@@ -72,7 +72,7 @@ async def _attempt_rows(request: ConsoleRequest, table: str, attempt: int) -> At
 
 
 async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bool:
-    """Return True if the match of an attempt is over, by its table's state or by the archive."""
+    """Return True if the match of an attempt is over, as its table's state or the archive shows."""
     match = rows.match
     if match is None:
         return True  # A practice deal has no match.

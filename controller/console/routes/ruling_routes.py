@@ -31,7 +31,7 @@ from controller.console.view.ruling_cases import (
     PenaltyChoice,
     RulingRecord,
     RulingView,
-    build_penalty_choices,
+    build_penalty_choice,
     build_ruling_views,
     lost_time_with_reasons,
     read_rulings,
@@ -137,7 +137,7 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Return the legal answers to a charge from the table, which knows the earlier penalties."""
+    """Return the legal answers to a charge, which the table computes from earlier penalties."""
     said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)
@@ -150,14 +150,15 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
     deal = _table_state(request).match.deal or 0
     earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
     return ChargeAnswers(
-        choices=build_penalty_choices(
-            msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier
+        choices=tuple(
+            build_penalty_choice(proposal, earlier)
+            for proposal in msgspec.convert(result["proposals"], list[PenaltyProposal])
         )
     )
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Return the effect that a decision would have on levels and deals, from the table."""
+    """Request from the table the effect that a decision would have on levels and deals."""
     said = await request.read_json(ForeseeArgs)
     return await _query_table(request, "foresee", msgspec.to_builtins(said))
 

@@ -37,10 +37,8 @@ async def stream_table(request: ConsoleRequest) -> Response:
     name = request.table
 
     async def told() -> AsyncIterator[bytes]:
-        async with request.console.table_pages.open_page(name, request.person.role) as (
-            shown,
-            failed,
-        ):
+        opened = request.console.table_pages.open_page(name, request.person.role)
+        async with opened as (shown, failed):
             async for said in _viewer_events(request, shown, failed):
                 yield said
 
@@ -48,7 +46,7 @@ async def stream_table(request: ConsoleRequest) -> Response:
 
 
 async def stream_display(request: ConsoleRequest) -> Response:
-    """Stream the display of a table, which contains nothing of a hand."""
+    """Stream the content of a table's display, which shows no card of a hand."""
     name = request.path_params["id"]
     if request.person.role is Role.TABLE and request.person.table != name:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -93,7 +91,7 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
-    """Return whether this page must sound, because no other page of its browser has sounded."""
+    """Decide whether this page must sound an alert. Only one page of a browser sounds."""
     news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}

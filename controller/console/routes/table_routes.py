@@ -34,7 +34,7 @@ from controller.messages import PublicEvent, Role
 async def send_command(request: ConsoleRequest) -> dict[str, Any]:
     """Send a command, and return its result. A repeated id returns the same command's result."""
     table, person = request.path_params["id"], request.person
-    # The command is stored, and a table accepts no longer one.
+    # The command is stored, so it must not be longer than a table accepts.
     wish = await request.read_json(ConsoleCommandRequest, MAX_COMMAND_BYTES)
     if person.role is Role.TABLE and person.table != table:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -42,7 +42,7 @@ async def send_command(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Request the result of a command again that had no answer, whoever sent it."""
+    """Request again the result of a command that had no answer. Any person may have sent it."""
     table, order = request.table, request.path_params["order"]
     return (await request.console.dispatcher.ask_again(request.person, table, order)).as_json()
 

@@ -66,13 +66,15 @@ class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
     """Return the stop of the area's clocks as one table reports it, or None if there is no stop.
 
-    The table must have a running match. `received_ms` is when this state was received, by the
+    Without a match in play there is no stop. `received_ms` is when this state was received, by the
     console's clock.
     """
     match = state.match
+    if not is_playing(state):
+        return None
     told = match.area_stop
     if told is None:
-        stands = match.started and match.clock is not None and not match.clock.running
+        stands = match.clock is not None and not match.clock.running
         return AreaStopView() if stands else None
     return fill_struct(
         AreaStopView,
@@ -83,7 +85,10 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the stop that most tables report, with its earliest start. None: there is no stop."""
+    """Return the stop that most tables report, or None.
+
+    Its start is the earliest of those reported.
+    """
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
     alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
@@ -199,7 +204,10 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         round=_most_common(state.match.round for _, state in known),
         live=sum(_is_live(one, now_ms) for one in snapshots),
         waiting=sum(
-            any(reason.rank < Urgency.UNHEARD for reason in list_table_reasons(one, now_ms))
+            any(
+                reason.rank < Urgency.UNHEARD
+                for reason in list_table_reasons(one, one.freshness(now_ms))
+            )
             for one in snapshots
         ),
         not_started=sum(is_waiting_to_start(state) for _, state in known),
@@ -214,7 +222,7 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         stop=most_common_stop([stop for _, stop in stops if stop is not None]),
         held=tuple(table for table, stop in stops if stop is not None),
         announced=max(
-            # Of two that are equally common, the later.
+            # If two are equally common, the later one is used.
             (one for one in ANNOUNCEMENTS if said[one]),
             key=lambda one: (said[one], ANNOUNCEMENTS.index(one)),
             default=None,
@@ -236,7 +244,7 @@ def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Return True if a match is laid out but not started."""
+    """Return True if a match is set up but not started."""
     return state.match.match is not None and not state.match.started
 
 

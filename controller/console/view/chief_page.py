@@ -53,7 +53,10 @@ class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True)
 
 
 class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A finished score sheet with `signed` signatures. The signatures of `signers` are missing."""
+    """A finished score sheet that lacks signatures.
+
+    `signed`: how many it has. `signers`: who has still to sign.
+    """
 
     table: str
     signed: int
@@ -130,7 +133,7 @@ class _DealPace(msgspec.Struct, frozen=True, gc=False):
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
-    """Yield each table whose deal may end at least 30 s after the time of the match is up."""
+    """Yield each table whose deal will probably end 30 s or more after the match's time is up."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
     by_area: dict[str, list[int]] = {}
     for each in paces:

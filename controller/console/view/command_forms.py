@@ -94,7 +94,10 @@ ArgumentKind = Literal[
 
 
 class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
-    """An argument in a form. `min`, `max`: the limits of a number, or of the length of a text."""
+    """An argument of a command, as the command's form shows it.
+
+    `min`, `max`: the limits of a number, or of the length of a text.
+    """
 
     name: str
     kind: ArgumentKind
@@ -108,7 +111,10 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """The form of a command. `label_*`: its button's text. `does_*`: one line about its effect."""
+    """The form of one command, with which a person sends it.
+
+    `label_*`: the text of its button. `does_*`: one line about its effect.
+    """
 
     roles: list[Role]
     signed: bool

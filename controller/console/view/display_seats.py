@@ -113,7 +113,10 @@ _BUTTONS_BY_PHASE: Final[Mapping[str, Callable[[Seat, PublicMatch], Iterator[Sea
 def _confirm_button(
     seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
 ) -> SeatButton:
-    """Return the green button. It names the phase, so a late touch confirms no later phase."""
+    """Return the green button, which confirms a step.
+
+    Its command names the phase, so a late touch confirms no later phase.
+    """
     return _button(
         "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
     )

@@ -6,6 +6,7 @@ is reported by line and column, in both languages. A draw with a fault is refuse
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +21,7 @@ from controller.console.view.draw_file import (
     parse_heading,
     parse_rows,
 )
+from controller.console.view.struct_fields import fill_struct
 from controller.host.printable_text import is_printable
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.words import Words
@@ -42,6 +44,9 @@ _STAGES: Final = {
     "淘汰": "knockout",
     "淘汰赛": "knockout",
 }
+
+AddFault = Callable[[str | None, str, str], None]
+"""A function that adds a fault of one row: the key of the column, and the text."""
 
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,52 +114,36 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Add a fault. `column` is the key of its column, or None if no column is wrong."""
-        at = None if column is None else COLUMNS[column]
-        self.faults.append(
-            DrawFault(
-                line=line,
-                column_en=None if at is None else at.en,
-                column_zh=None if at is None else at.zh,
-                en=en,
-                zh=zh,
-            )
-        )
+        """Add a fault of the draw, in the column with the key `column`, or in no column."""
+        at = COLUMNS.get(column or "")
+        known = {} if at is None else {"column": Words(at.en, at.zh)}
+        self.faults.append(fill_struct(DrawFault, line=line, en=en, zh=zh, **known))
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
         """Add one row's match or faults. `beyond`: by how many cells it exceeds the heading."""
-        before = len(self.faults)
+        before, fault = len(self.faults), partial(self.add_fault, line)
         if beyond > 0:
-            self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
+            fault(None, "there are more cells than columns", "单元格多于列数")
         for key, column in COLUMNS.items():
             cell = cells.get(key, "")
             if column.needed and not cell:
-                self.add_fault(line, key, "this cell is empty", "未填写")
+                fault(key, "this cell is empty", "未填写")
             elif len(cell) > MAX_CELL_LENGTH:
-                self.add_fault(
-                    line,
-                    key,
-                    f"more than {MAX_CELL_LENGTH} characters",
-                    f"超过{MAX_CELL_LENGTH}个字",
-                )
+                fault(key, f"more than {MAX_CELL_LENGTH} characters", f"超过{MAX_CELL_LENGTH}个字")
             elif not all(map(is_printable, cell)):
-                self.add_fault(
-                    line, key, "a character that cannot be printed", "含有无法显示的字符"
-                )
+                fault(key, "a character that cannot be printed", "含有无法显示的字符")
         table_no = cells.get("table", "")
         table = self._tables.get(_number(table_no))
         if table_no and table is None:
-            self.add_fault(
-                line, "table", f"there is no table {table_no} here", f"此处没有{table_no}号台"
-            )
-        args = self._args(line, cells)
+            fault("table", f"there is no table {table_no} here", f"此处没有{table_no}号台")
+        args = self._args(cells, fault)
         if len(self.faults) > before or table is None:
             return
         try:
             laid = msgspec.convert(args, SetMatchArgs)
         except msgspec.ValidationError as error:
-            # A fault that a table would refuse for another reason.
-            self.add_fault(line, None, f"a table refuses this row: {error}", "机器不接受此行内容")
+            # Any other reason for which a table would refuse the row.
+            fault(None, f"a table refuses this row: {error}", "机器不接受此行内容")
             return
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
@@ -165,7 +154,7 @@ class _DrawReader:
             for kind, column, value in _unique_values(laid):
                 first = seen.get((kind, value))
                 if kind == "id" and first is not None and seen["table", laid.table] == first:
-                    continue  # the fault of the table covers this one
+                    continue  # The fault of the table covers this one.
                 if first is None:
                     seen[kind, value] = laid.line
                     continue
@@ -173,19 +162,16 @@ class _DrawReader:
                 en, zh = twice.en.format(line=first), twice.zh.format(line=first)
                 self.add_fault(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
 
-    def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
-        number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
+    def _args(self, cells: Mapping[str, str], fault: AddFault) -> dict[str, Any]:
+        number, match = _int(cells, "round", 999, fault), _int(cells, "match", 9999, fault)
         stage = _STAGES.get(cells.get("stage", "").lower())
         if cells.get("stage") and stage is None:
-            self.add_fault(
-                line,
-                "stage",
-                "expected swiss, round_robin or knockout",
-                "应为积分编排、循环赛或淘汰赛",
+            fault(
+                "stage", "expected swiss, round_robin or knockout", "应为积分编排、循环赛或淘汰赛"
             )
         event = cells.get("event") or self._event
         if not event:
-            self.add_fault(line, "event", "the event is missing", "未注明是哪项比赛")
+            fault("event", "the event is missing", "未注明是哪项比赛")
         table_no = cells.get("table", "")
         made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
         return {
@@ -195,20 +181,18 @@ class _DrawReader:
             "match_no": match,
             "table_no": table_no,
             "stage": stage,
-            "pairs": {
-                "NS": _pair(cells, "ns", "NS"),
-                "EW": _pair(cells, "ew", "WE"),
-            },
+            "pairs": {"NS": _pair(cells, "ns", "NS"), "EW": _pair(cells, "ew", "WE")},
         }
 
-    def _int(self, line: int, cells: Mapping[str, str], key: str, most: int) -> int:
-        cell = cells.get(key, "")
-        if not cell:
-            return 0
-        if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
-            self.add_fault(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
-            return 0
-        return int(cell)
+
+def _int(cells: Mapping[str, str], key: str, most: int, fault: AddFault) -> int:
+    cell = cells.get(key, "")
+    if not cell:
+        return 0
+    if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
+        fault(key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
+        return 0
+    return int(cell)
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -256,7 +240,7 @@ def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _number(cell: str) -> str:
-    """Return a cell's number without leading zeros, or its other text in lower case."""
+    """Return the text of a cell without leading zeros, or in lower case if it is not a number."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 

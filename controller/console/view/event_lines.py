@@ -32,7 +32,7 @@ from controller.words import CALL_WORDS, COMMAND_WORDS, ROLE_WORDS, Words, reaso
 
 
 class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Entry `n` as a line of words.
+    """A line of words that describes entry `n` of a table's journal.
 
     `quiet`: another line describes this step better. `order`: the id of the command that the entry
     records. `corrects`: the deal with the result that the entry enters or confirms.
@@ -190,7 +190,10 @@ def _describe_command(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_answer(data: EventData) -> Words:
-    """Describe a refusal, or whether the checked card was right. Other answers have no text."""
+    """Describe a command's answer: a refusal, or whether the checked card was right.
+
+    Other answers have no text.
+    """
     refused = data.get("refused")
     if refused is not None:
         why = fault_words([refused])

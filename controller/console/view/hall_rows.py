@@ -5,7 +5,8 @@ from typing import Literal
 import msgspec
 
 from controller.console.freshness import Freshness
-from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms, is_playing
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms
 from controller.console.view.struct_fields import fill_struct
 from controller.console.view.wait_reasons import Urgency, WaitingTable
 from controller.messages import PublicPair, PublicState, Side
@@ -79,29 +80,22 @@ class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_hall_row(
-    table: str,
-    area: str,
-    state: PublicState | None,
-    freshness: tuple[Freshness, int],
-    wait: WaitingTable | None,
+    snapshot: TableSnapshot,
+    standing: tuple[Freshness, int],
+    wait: WaitingTable | None = None,
     taken_by: str | None = None,
-    received_ms: int | None = None,
 ) -> HallRow:
-    """Return the row of one table in the hall's list.
-
-    `state` is None for a table that has published none. `received_ms` is when this state was
-    received, by the console's clock.
-    """
-    how, since_ms = freshness
+    """Return the row of one table. `standing`: its freshness, and since when (console's clock)."""
+    (how, since_ms), state = standing, snapshot.state
     if state is None:
-        return HallRow(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
-    match, up_ms = state.match, clock_end_ms(state, received_ms)
+        return fill_struct(HallRow, snapshot, standing=how, since_ms=since_ms, light="dark")
+    match, received_ms = state.match, snapshot.contact_times.received_ms
+    up_ms = clock_end_ms(state, received_ms)
     return fill_struct(
         HallRow,
         state,
         match,
-        table=table,
-        area=area,
+        snapshot,
         standing=how,
         since_ms=since_ms,
         light=_row_light(state, how, wait),
@@ -111,7 +105,7 @@ def build_hall_row(
         pairs={side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
         ends_ms=up_ms,
         left_s=match.clock.left_s if match.clock is not None and up_ms is None else None,
-        stop=area_stop_of(state, received_ms) if is_playing(state) else None,
+        stop=area_stop_of(state, received_ms),
         added_s=match.added_time_s,
         signed=len(match.signed),
         unsigned=len(match.signers) if match.verdict is not None else 0,

@@ -15,7 +15,7 @@ from controller.words import Words
 
 
 class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table's boards and reading trigger in words. `cannot`: each guarantee that is missing."""
+    """The words for a table's boards and its reading trigger. `cannot`: each missing guarantee."""
 
     dealer: Words
     reader: Words
@@ -25,7 +25,7 @@ class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 @lru_cache(maxsize=64)
 def describe_hardware(boards: ReportedBoards) -> HardwareView:
-    """Return in words the hardware that the boards of a table report."""
+    """Return a description of the hardware that the boards of a table report."""
     return HardwareView(
         dealer=_board_words(boards.dealer),
         reader=_board_words(boards.reader),

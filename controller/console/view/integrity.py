@@ -132,7 +132,7 @@ def _release_findings(
     told = compare_state(manifest, state)
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
-            continue  # a missing board has its own alert
+            continue  # A missing board has its own alert.
         name = _PROGRAM_PARTS[part]
         words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
         if like == "unknown":

@@ -31,14 +31,6 @@ from controller.seats import SEAT_NAMES, SIDE_NAMES, SIGNER_NAMES
 from controller.words import Words, decided_by_words, reason_words, signer_words
 
 
-def describe_seat_taken(data: EventData, context: DealContext) -> Words:
-    """Describe a taken seat, with the person if the event names one."""
-    who, person = name_of(SEAT_NAMES, data.get("seat")), data.get("person")
-    if person is None:
-        return Words(f"{who.en} is seated", f"{who.zh}已就位")
-    return Words(f"{who.en} is seated: {person}", f"{who.zh}已就位：{person}")
-
-
 def describe_match_cut(data: EventData, context: DealContext) -> Words:
     """Describe how many cards were cut and by which seat, or that the set was not cut."""
     if data.get("n") is None:
@@ -146,8 +138,7 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
         colon = "：" if data.get("entered_by") is not None else ""
         number = _ruling_number(data, before.charged.get(str(data.get("id"))))
         return Words(
-            en.format(id=number.en, by=by.en),
-            zh.format(id=number.zh, by=f"{by.zh}{colon}"),
+            en.format(id=number.en, by=by.en), zh.format(id=number.zh, by=f"{by.zh}{colon}")
         )
 
     return tell
@@ -177,7 +168,12 @@ def is_quiet(data: EventData, context: DealContext) -> bool:
 
 
 LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
-    "Seated": describe_seat_taken,
+    "Seated": template_line(
+        "{seat} is seated{person}",
+        "{seat}已就位{person}",
+        seat=SEAT_NAMES,
+        person=optional_words(": {}", "：{}", lambda person: Words(person, person)),
+    ),
     "Started": constant_line("the match is open", "开赛"),
     "DealtByHand": reason_line("this deal is dealt by hand", "本副人工发牌"),
     "Shuffled": seat_line("{seat} has shuffled", "{seat}已洗牌"),

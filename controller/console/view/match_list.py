@@ -11,7 +11,6 @@ from controller.console.table_snapshots import natural_sort_key
 from controller.console.view.hall_rows import PairName, build_pair_name
 from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicScore, PublicState, PublicVerdict, Side
-from controller.sheet.form import ScoreSheet
 
 
 class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,15 +102,10 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
         signed=signature_count(sheet),
         signers=len(sheet.signatures),
         corrections=len(sheet.corrections),
-        penalties=penalty_count(sheet),
+        penalties=sum(not one.overturned for line in sheet.deals for one in line.penalties),
         rules=sheet.rules.name,
         kept_ms=one.kept_ms,
     )
-
-
-def penalty_count(sheet: ScoreSheet) -> int:
-    """Return the number of penalties on a sheet that are not overturned."""
-    return sum(not one.overturned for line in sheet.deals for one in line.penalties)
 
 
 def _row_of_state(state: PublicState) -> MatchListRow | None:

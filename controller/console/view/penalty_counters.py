@@ -12,7 +12,7 @@ import msgspec
 from controller.console.view.phrases import offence_words
 from controller.console.view.ruling_cases import RulingCase, RulingRecord, read_rulings
 from controller.console.view.struct_fields import fill_struct
-from controller.messages import PublicEvent, PublicMatch, Side
+from controller.messages import PublicEvent, PublicMatch, PublicPair, Side
 from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
 from controller.seats import SIDES, side_of
@@ -66,21 +66,27 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
     """Return the counters of both pairs. An overturned ruling is not counted."""
     now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
-    return [_pair_counts(match, record, side_, now) for side_ in SIDES if match.pairs.get(side_)]
+    return [
+        _pair_counts(match, record, pair, now, of_side)
+        for of_side in SIDES
+        if (pair := match.pairs.get(of_side)) is not None
+    ]
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return the penalty of a ruling for the record of its pair, or None if it gave no penalty."""
+    """Return the penalty of a ruling as an entry of the penalty record, or None if it gave none."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     return fill_struct(PenaltyEntry, case.charge, case.proposal)
 
 
 def _pair_counts(
-    match: PublicMatch, record: RulingRecord, of_side: Side, now: list[PenaltyEntry]
+    match: PublicMatch,
+    record: RulingRecord,
+    pair: PublicPair,
+    now: list[PenaltyEntry],
+    of_side: Side,
 ) -> PairCounts:
-    pair = match.pairs[of_side]
-    assert pair is not None  # the caller has checked it
     here = [entry for entry in now if entry.side == of_side]
     before = [entry for entry in record.earlier_penalties or () if entry.pair == pair.id]
     persons: dict[str, dict[str, int]] = {}
@@ -89,33 +95,27 @@ def _pair_counts(
             counts = persons.setdefault(entry.person, {})
             counts[entry.penalty] = counts.get(entry.penalty, 0) + 1
     heard = record.earlier_penalties is not None
+
+    def count(penalty: Penalty) -> PenaltyCount:
+        given = [entry for entry in here if entry.penalty == penalty]
+        event = [one for one in before if one.penalty == penalty and one.event == match.event]
+        in_round = sum(one.round == match.round for one in event)
+        return PenaltyCount(
+            deal=sum(entry.deal == match.deal for entry in given),
+            match=len(given),
+            round=in_round + len(given) if heard else None,
+            event=len(event) + len(given) if heard else None,
+        )
+
     return PairCounts(
         side=of_side,
         pair=pair.id,
         name=pair.name,
-        given={name: _count(match, name, here, before, heard) for name in COUNTED_PENALTIES},
+        given={name: count(name) for name in COUNTED_PENALTIES},
         signals=sum(one.offence == "illegal_signal" for one in (*before, *here)),
         claims=sum(side_of(seat) == of_side for seat in match.claims),
         persons=persons,
         brought=tuple(map(_earlier_penalty_view, before)) if heard else None,
-    )
-
-
-def _count(
-    match: PublicMatch,
-    penalty: Penalty,
-    here: list[PenaltyEntry],
-    before: list[PenaltyEntry],
-    heard: bool,
-) -> PenaltyCount:
-    given = [entry for entry in here if entry.penalty == penalty]
-    event = [one for one in before if one.penalty == penalty and one.event == match.event]
-    in_round = sum(one.round == match.round for one in event)
-    return PenaltyCount(
-        deal=sum(entry.deal == match.deal for entry in given),
-        match=len(given),
-        round=in_round + len(given) if heard else None,
-        event=len(event) + len(given) if heard else None,
     )
 
 

@@ -7,12 +7,7 @@ import msgspec
 
 from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicState, Seat, Side
-from controller.rules.penalties.charges import (
-    Charge,
-    LapseReason,
-    lapse_article,
-    lapse_words,
-)
+from controller.rules.penalties.charges import Charge, LapseReason, lapse_article, lapse_words
 from controller.rules.penalties.offences import (
     Offence,
     catalogue_words,
@@ -72,10 +67,7 @@ OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
         Words("Conduct", "言行"),
         ("disturbance", "disobedience", "grave_foul", "collusion", "other"),
     ),
-    "drawing": (
-        Words("Drawing by hand", "人工抓牌"),
-        ("draw_unseen", "draw_seen", "draw_in_hand"),
-    ),
+    "drawing": (Words("Drawing by hand", "人工抓牌"), ("draw_unseen", "draw_seen", "draw_in_hand")),
 }
 """Every offence once. The most frequent group comes first. No rule text sets this order."""
 
@@ -248,10 +240,7 @@ def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
         rungs=tuple(_rungs(profile)),
         penalties=tuple(
             fill_struct(
-                NamedItem,
-                catalogue_words("penalty", name),
-                id=name,
-                chief=name in CHIEF_PENALTIES,
+                NamedItem, catalogue_words("penalty", name), id=name, chief=name in CHIEF_PENALTIES
             )
             for name in get_args(Penalty)
         ),

@@ -74,7 +74,7 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Earlier entries' facts about the present deal. `outs`: the seats that are out, in order.
+    """Facts about the present deal from earlier entries. `outs`: the seats that are out, in order.
 
     `whole`: the entries begin with the deal, so places are known. `by_hand`: the deal is dealt by
     hand, so no entry of the machine describes its cut and its hands. `charged`: the deal of each
@@ -203,7 +203,7 @@ def words_if(en: str, zh: str, otherwise: Words = NO_WORDS) -> Callable[[Any], W
 
 
 def optional_words(en: str, zh: str, words_of: Callable[[Any], Words]) -> Callable[[Any], Words]:
-    """Return a function that inserts the words for a value, or returns no words without a value."""
+    """Return a function that inserts a value's words into a text. No value gives no words."""
 
     def tell(value: Any) -> Words:
         if value in (None, ""):

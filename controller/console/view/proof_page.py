@@ -8,6 +8,7 @@ import msgspec
 import segno
 
 from controller.console.store.match_records import AttemptRows
+from controller.messages import PublicEvent
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash, regulations_text
 from controller.signing import canonical_json
@@ -16,7 +17,7 @@ ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
 
 
 class RulebookTexts(msgspec.Struct, frozen=True):
-    """A rulebook as the two texts of which its hash is made (controller/deal/PROOF.md §1)."""
+    """The two texts of a rulebook from which its hash is made (controller/deal/PROOF.md §1)."""
 
     rules: str
     page: str
@@ -73,8 +74,8 @@ def build_proof_view(
     how = proof_standing(rows)
     if rows is None or how == "later":
         return ProofView(table=table, attempt=attempt, standing=how)
-    said = (row.data.profile_hash for row in map(_ROW_DECODER.decode, rows.bodies))
-    named = {name for name in said if isinstance(name, str)}
+    events = [msgspec.json.decode(body, type=PublicEvent) for body in rows.bodies]
+    named = [event.data.get("profile_hash") for event in events]
     return ProofView(
         table=table,
         attempt=attempt,
@@ -83,7 +84,7 @@ def build_proof_view(
         match=rows.match,
         events=list(rows.bodies),
         heads=list(rows.heads),
-        rulebooks=[known[name] for name in sorted(named & set(known))],
+        rulebooks=[known[name] for name in sorted(known) if name in named],
     )
 
 
@@ -97,14 +98,3 @@ def qr_code_svg(address: str) -> str:
     out = io.BytesIO()
     made.save(out, kind="svg", scale=8, border=QUIET_ZONE, dark="#000", light="#fff", xmldecl=False)
     return out.getvalue().decode()
-
-
-class _Data(msgspec.Struct):
-    profile_hash: object = ""
-
-
-class _Row(msgspec.Struct):
-    data: _Data
-
-
-_ROW_DECODER: Final = msgspec.json.Decoder(_Row)

@@ -160,20 +160,13 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     effects: tuple[Words, ...]
 
 
-def build_penalty_choices(
-    proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
-) -> tuple[PenaltyChoice, ...]:
-    """Return in words the answers that a table gives to a charge, in the same order.
-
-    `earlier_deal`: the deal of the offence, if another deal is played now.
-    """
-    return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
-
-
 def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
-    """Return one possible answer to a charge in words."""
+    """Return the words for one answer to a charge.
+
+    `earlier_deal`: the deal of the offence, if another deal is played now.
+    """
     return fill_struct(
         PenaltyChoice,
         proposal,

@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -48,7 +48,7 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The source of a corrected result.
+    """The people and the reason behind a corrected result.
 
     `by`: who decided it, and who entered the chief's oral decision. `reason`: why, in words.
     `confirmed`: the state of the chief's confirmation, or None if the correction was made in
@@ -61,17 +61,15 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored sheet. `signed`: its number of signatures. `kept_ms`: when it was stored."""
+    """A version of a score sheet in the console's store.
+
+    `signed`: its number of signatures. `kept_ms`: when it was stored.
+    """
 
     table: str
     version: int
     signed: int
     kept_ms: int
-
-
-def parse_sheet(raw: Any) -> ScoreSheet:
-    """Return the sheet in a table's answer. Raises msgspec.ValidationError."""
-    return msgspec.convert(raw, ScoreSheet)
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
@@ -92,7 +90,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
             else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
             for ms in (sheet.start_ms, sheet.end_ms)
         )
-    except (ValueError, OverflowError):  # not a stamp that a table writes
+    except (ValueError, OverflowError):  # No table writes such a stamp.
         return sheet
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
@@ -119,7 +117,7 @@ def build_sheet_view(
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
-    """Return the sheet as CSV that Excel opens directly, with one row a deal.
+    """Return the sheet as CSV that Excel opens directly, with one row for each deal.
 
     The text begins with the mark of UTF-8 and has the line ends of Excel. No cell is a formula.
     `zone`: the time zone of all times. None is this computer's.
@@ -133,12 +131,9 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 def safe_cell(cell: object) -> str:
     """Return a cell that a spreadsheet does not run as a formula. A number stays a number."""
-    if cell is None:
-        return ""
-    text = str(cell)
-    if isinstance(cell, int):
-        return text
-    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
+    text = "" if cell is None else str(cell)
+    is_formula = not isinstance(cell, int) and text.startswith(_FORMULA_SIGNS)
+    return f"'{text}" if is_formula else text
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
@@ -188,7 +183,7 @@ class _SheetRows:
             return None
         try:
             return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-        except (ValueError, OverflowError):  # not a stamp that a table writes
+        except (ValueError, OverflowError):  # No table writes such a stamp.
             return stamp
 
     def passed_cards(self, cards: Sequence[CardPassed]) -> str:

@@ -1,8 +1,11 @@
 """Structs that take most of their fields from other structs."""
 
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
+
+from controller.words import Words
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -13,13 +16,19 @@ def fill_struct(kind: type[S], /, *sources: msgspec.Struct, **values: Any) -> S:
     A source gives the fields that have the same name in both structs. The last source that has a
     field is used. A value of type Words fills the fields `NAME_en` and `NAME_zh`, if there are any.
     """
-    for name in [name for name in values if f"{name}_en" in kind.__struct_fields__]:
-        words = values.pop(name)
-        values |= {f"{name}_en": words.en, f"{name}_zh": words.zh}
-    shared = {
+    fields = {
         name: getattr(source, name)
         for source in sources
-        for name in source.__struct_fields__
-        if name in kind.__struct_fields__ and name not in values
+        for name in _shared_names(type(source), kind)
     }
-    return kind(**shared, **values)
+    for name, value in values.items():
+        if isinstance(value, Words) and f"{name}_en" in kind.__struct_fields__:
+            fields |= {f"{name}_en": value.en, f"{name}_zh": value.zh}
+        else:
+            fields[name] = value
+    return kind(**fields)
+
+
+@cache
+def _shared_names(source: type[msgspec.Struct], kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(name for name in source.__struct_fields__ if name in kind.__struct_fields__)

@@ -189,7 +189,7 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
     """Return the content of a table's display. Without a state, it shows that none has arrived."""
     if standing is Freshness.LIVE:
-        since_ms = 0  # otherwise every state would change the display
+        since_ms = 0  # Otherwise every state would change the display.
     if state is None:
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match

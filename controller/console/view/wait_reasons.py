@@ -142,13 +142,13 @@ def list_reasons(
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
 
 
-def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason, ...]:
-    """Return all reasons for which a table of the console waits at `now_ms`."""
-    how, since_ms = snapshot.freshness(now_ms)
+def list_table_reasons(
+    snapshot: TableSnapshot, standing: tuple[Freshness, int]
+) -> tuple[WaitReason, ...]:
+    """Return all reasons for which a table waits. `standing`: its freshness, and since when."""
     return list_reasons(
         snapshot.state,
-        how,
-        since_ms,
+        *standing,
         skew_ms=snapshot.contact_times.skew_ms,
         deal_overdue_since_ms=deal_overdue_since_ms(snapshot),
     )
@@ -249,7 +249,7 @@ def _urgency(alert: Alert, state: PublicState) -> Urgency:
         return Urgency.STOPPED
     if known is not None:
         return known
-    row = fault_catalogue().get(alert.name)  # None: a table of a newer version
+    row = fault_catalogue().get(alert.name)  # None at a table of a newer version.
     service = row is not None and row.fault_class == "service"
     stopped = not service or state.machine.phase is MachinePhase.FAULT
     return Urgency.STOPPED if stopped else Urgency.TECHNICAL
