@@ -2,18 +2,9 @@
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.clocks.match_clock import is_deal_stopped
 from controller.match.match_effects import RefereeCalled
-from controller.match.match_events import (
-    DealStopped,
-    ExtraDealOrdered,
-    LeaderNamed,
-    OutClaimed,
-    OutConfirmed,
-    OutWithdrawn,
-    ResultConfirmed,
-    ResultEntered,
-)
 from controller.match.match_state import GuandanMatch
 from controller.match.next_deal import (
     StepResult,
@@ -41,7 +32,7 @@ from controller.seats import SEAT_NAMES, SIDES, side_of
 from controller.words import Words
 
 
-def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
+def claim_out(match: GuandanMatch, event: events.OutClaimed) -> StepResult:
     """Record the report of a player who has no cards left.
 
     An opponent must confirm the report (provisional).
@@ -52,7 +43,7 @@ def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
     return replace(match, outs=(*match.outs, event.seat)), ()
 
 
-def confirm_out(match: GuandanMatch, event: OutConfirmed) -> StepResult:
+def confirm_out(match: GuandanMatch, event: events.OutConfirmed) -> StepResult:
     """Record that a player has no cards left, and give the player the next place.
 
     The deal ends when the other places follow. Source: seed 000 A6.4.
@@ -78,7 +69,7 @@ def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
     return tuple(seat for seat in seats if seat != gone)
 
 
-def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
+def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
     """Cancel the place or the report of a player who still has cards.
 
     Later places move up. A report without a confirmation disappears without a trace.
@@ -115,7 +106,7 @@ def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
         return None
 
 
-def enter_result(match: GuandanMatch, event: ResultEntered) -> StepResult:
+def enter_result(match: GuandanMatch, event: events.ResultEntered) -> StepResult:
     """Record the finish order that the referee enters, instead of the order from the buttons."""
     try:
         _finish_order(event.order, match.dead)
@@ -130,7 +121,7 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrde
     return finish_with_dead_hands(order, dead) if dead else parse_finish(order)
 
 
-def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
+def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:
     """Record a confirmation, and write the result of the deal when the result is confirmed.
 
     Both sides must confirm it, or the referee. Provisional: seed 000 A13.1 has every deal written,
@@ -149,7 +140,7 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
     return continue_match(noted, event.at_ms)
 
 
-def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
+def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
     """Record the leader of the next deal, whom the winners of a forfeited deal have named.
 
     Source: seed 000 A15.3.3.
@@ -168,7 +159,7 @@ def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
     return begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
 
 
-def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
+def order_extra_deal(match: GuandanMatch, event: events.ExtraDealOrdered) -> StepResult:
     """Begin an extra deal, which is allowed if the match is equal (加打一副).
 
     Source: seed 000 A27.3, A29.3.2.
@@ -189,7 +180,7 @@ def is_ended_by_time(match: GuandanMatch) -> bool:
     return not match.extra and is_deal_stopped(match.clock, ended_ms)
 
 
-def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
+def stop_deal(match: GuandanMatch, event: events.DealStopped) -> StepResult:
     """Stop a deal that time ended before its last card.
 
     The deal does not count.

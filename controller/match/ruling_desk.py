@@ -9,13 +9,8 @@ from typing import Final, NamedTuple, get_args
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.match_effects import Effects
-from controller.match.match_events import (
-    RulingApproved,
-    RulingProposed,
-    RulingRejected,
-    VerbalRulingConfirmed,
-)
 from controller.match.match_state import GuandanMatch, TributeExchange
 from controller.match.next_deal import (
     StepResult,
@@ -124,7 +119,7 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
         refuse("RETURN_IS_RIGHT", charged[0].card or "")
 
 
-def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
+def propose_ruling(match: GuandanMatch, event: events.RulingProposed) -> StepResult:
     """Store a proposed ruling. Nothing happens until a person decides about it."""
     if any(ruling.id == event.id for ruling in match.rulings):
         refuse("TWICE", event.id)
@@ -137,7 +132,7 @@ def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
     return replace(match, rulings=(*match.rulings, ruling)), ()
 
 
-def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
+def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepResult:
     """Put a proposed ruling into force: record its penalty and apply its consequences.
 
     The chief decides about changes of a signed sheet (seed 002 A15).
@@ -173,7 +168,7 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
     return match, effects
 
 
-def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
+def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResult:
     """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
@@ -190,7 +185,7 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     return reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
 
 
-def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
+def confirm_verbal_ruling(match: GuandanMatch, event: events.VerbalRulingConfirmed) -> StepResult:
     """Record that the chief confirmed in writing a ruling that was approved verbally."""
     ruling = find_ruling(match, event.id)
     return _replace_ruling(

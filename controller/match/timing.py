@@ -7,21 +7,12 @@ a choice.
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import play_clock
 from controller.match.clocks.stopwatch import ClockReport
 from controller.match.match_effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
-from controller.match.match_events import (
-    AreaPaused,
-    AreaResumed,
-    PlayClockStarted,
-    PlayerWarned,
-    PlayMade,
-    TableResumed,
-    TableSuspended,
-    TimeAdded,
-)
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.next_deal import (
     MatchT,
@@ -136,14 +127,14 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     return replace(match, choices=choices, phase=phase)
 
 
-def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
+def suspend_table(match: AnyMatch, event: events.TableSuspended) -> StepResult:
     """Suspend the table. The clocks of seats stop. The clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
     return replace(match, suspended=event.reason), ()
 
 
-def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
+def resume_table(match: AnyMatch, event: events.TableResumed) -> StepResult:
     """Resume the suspended table. After a claimed count, only the four counts can resume it."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
@@ -155,18 +146,18 @@ def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
     return replace(match, suspended=None), ()
 
 
-def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
+def pause_area(match: AnyMatch, event: events.AreaPaused) -> StepResult:
     """Pause the clock of the whole playing area."""
     stop = match_clock.AreaClockStop(event.reason, event.by)
     return replace(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
-def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
+def resume_area(match: AnyMatch, event: events.AreaResumed) -> StepResult:
     """Resume the clock of the whole area. A table that is suspended itself stays suspended."""
     return replace(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
-def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
+def add_time(match: AnyMatch, event: events.TimeAdded) -> StepResult:
     """Add time to the clock of this table, as a referee decided.
 
     Above the profile's limit only the chief may do so. This decides the lost time of every stop
@@ -209,7 +200,7 @@ def _signed_phase_words(match: AnyMatch) -> Words:
     )
 
 
-def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult:
+def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> StepResult:
     """Start the play clock of a player, because a referee counts the seconds (读秒)."""
     clock = play_clock(
         match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
@@ -220,7 +211,7 @@ def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult
     return replace(match, clocks=(*others, clock)), ()
 
 
-def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
+def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
     """Start the time limit that follows a spoken warning: ten seconds. Source: seed 000 A21.1."""
     if not any(
         clock.seat == event.seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")
@@ -230,7 +221,7 @@ def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
     return replace(match, clocks=clocks), ()
 
 
-def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
+def stop_play_clock(match: GuandanMatch, event: events.PlayMade) -> StepResult:
     """Stop the play clock of a player who has played or passed."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
     return note_lead(replace(match, clocks=clocks)), ()

@@ -6,6 +6,7 @@ from itertools import pairwise
 import msgspec
 
 from controller.faults import fault_catalogue
+from controller.journal.attempt_entries import required_fields
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
 from controller.journal.entry_kinds import ENTRY_KINDS
@@ -144,7 +145,7 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
     means = "this program did not write it"
     if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
         yield VerifyFinding(entry.n, f"{entry.kind} names a deal", means)
-    lacking = [field for field in kind.required_fields if field not in entry.data]
+    lacking = [field for field in required_fields(kind.data) if field not in entry.data]
     if lacking:
         yield VerifyFinding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
         return
