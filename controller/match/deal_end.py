@@ -58,10 +58,7 @@ def _require_place_open(match: GuandanMatch, seat: Seat) -> None:
     if seat in match.dead:
         who = SEAT_NAMES[seat]
         refuse_finish(
-            Words(
-                f"the cards of {who.en} are dead: last place",
-                f"{who.zh}手牌作废，判为下游",
-            )
+            Words(f"the cards of {who.en} are dead: last place", f"{who.zh}手牌作废，判为下游")
         )
 
 

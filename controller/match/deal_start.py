@@ -129,13 +129,12 @@ def accept_turnup(match: AnyMatch, event: events.CardTurnedUp) -> StepResult:
     """
     assert match.duties is not None  # A deal is due in this phase.
     face = _parse_turnup(event.card)
-    card = face_text(face)
     if not is_turnup_valid(match.profile, face):
         return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
     return replace(
         match,
         phase=MatchPhase.DEALING,
-        turned_up=card,
+        turned_up=face_text(face),
         first_drawer=_first_drawer_by_card(match, face),
     ), ()
 
@@ -269,11 +268,9 @@ def accept_count(match: GuandanMatch, event: events.HandCounted) -> StepResult:
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = replace(match, counted=(*match.counted, event.seat))
-    return (
-        continue_after_count(match, event.at_ms)
-        if len(match.counted) == len(SEATS)
-        else (match, ())
-    )
+    if len(match.counted) < len(SEATS):
+        return match, ()
+    return continue_after_count(match, event.at_ms)
 
 
 def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
@@ -389,11 +386,7 @@ def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
     without it.
     """
     failed = replace(
-        match,
-        misdeals=match.misdeals + 1,
-        in_a_row=match.in_a_row + 1,
-        began_ms=None,
-        let_go=False,
+        match, misdeals=match.misdeals + 1, in_a_row=match.in_a_row + 1, began_ms=None, let_go=False
     )
     if isinstance(failed, GuandanMatch):
         failed = follow_standing(replace(failed, exchange=None, gone=(), outs=(), dead=()))

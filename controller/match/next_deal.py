@@ -5,11 +5,7 @@ from typing import Any, TypeVar, cast
 from msgspec.structs import replace
 
 from controller.match.clocks import match_clock
-from controller.match.match_effects import (
-    DealDue,
-    Effects,
-    RefereeCalled,
-)
+from controller.match.match_effects import DealDue, Effects, RefereeCalled
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.rulings import is_in_force
@@ -99,21 +95,11 @@ StepResult = tuple[AnyMatch, Effects]
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
     """Return the match with its next deal due by the machine. Source: seed 000 A5, seed 002 A5."""
     fresh = replace(
-        match,
-        deal=match.deal + 1,
-        misdeals=0,
-        by_hand=False,
-        began_ms=None,
-        **_EMPTY_ATTEMPT,
+        match, deal=match.deal + 1, misdeals=0, by_hand=False, began_ms=None, **_EMPTY_ATTEMPT
     )
     if isinstance(fresh, GuandanMatch):
         fresh = replace(
-            follow_standing(fresh),
-            extra=extra,
-            exchange=None,
-            gone=(),
-            outs=(),
-            dead=(),
+            follow_standing(fresh), extra=extra, exchange=None, gone=(), outs=(), dead=()
         )
     elif isinstance(fresh, BigTwoMatch):
         fresh = replace(fresh, choices=None, left={})

@@ -12,14 +12,9 @@ from msgspec.structs import replace
 from controller.match import match_events as events
 from controller.match.match_effects import Effects
 from controller.match.match_state import GuandanMatch, TributeExchange
-from controller.match.next_deal import (
-    StepResult,
-    add_row,
-    next_row_number,
-    reconsider_match,
-)
+from controller.match.next_deal import StepResult, add_row, next_row_number, reconsider_match
 from controller.match.phase import ENDED_PHASES
-from controller.match.refusals import Refusal, RefusedError, refuse
+from controller.match.refusals import refuse
 from controller.match.ruling_consequences import apply_consequence, undo_consequences
 from controller.match.rulings import (
     MatchRuling,
@@ -145,15 +140,9 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
     )  # More of the deal is known now than when it was proposed.
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
-    word = approve(
-        ruling,
-        event.by,
-        event.role,
-        event.verbal,
-        event.proposal,
-        entered_by=event.entered_by,
+    decided = approve(
+        ruling, event.by, event.role, event.verbal, event.proposal, entered_by=event.entered_by
     )
-    decided = _ruling_or_raise(word)
     match = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
     effects: Effects = ()
     for consequence in decided.proposal.effects:
@@ -172,8 +161,8 @@ def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResu
     """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
-    word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
-    match = _replace_ruling(match, _ruling_or_raise(word))
+    rejected = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replace_ruling(match, rejected)
     if not overturned:
         return match, ()
     restored, _ = undo_consequences(match, ruling)
@@ -188,9 +177,7 @@ def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResu
 def confirm_verbal_ruling(match: GuandanMatch, event: events.VerbalRulingConfirmed) -> StepResult:
     """Record that the chief confirmed in writing a ruling that was approved verbally."""
     ruling = find_ruling(match, event.id)
-    return _replace_ruling(
-        match, _ruling_or_raise(confirm_verbal(ruling, event.by, event.role))
-    ), ()
+    return _replace_ruling(match, confirm_verbal(ruling, event.by, event.role)), ()
 
 
 def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
@@ -238,12 +225,6 @@ def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposa
         discretionary_proposal(match.profile, charge, penalty) for penalty in penalties
     ]:
         refuse("NOT_LEGAL")
-
-
-def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
-    if isinstance(ruling, Refusal):
-        raise RefusedError(ruling)
-    return ruling
 
 
 def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:

@@ -120,10 +120,6 @@ def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[C
     )
 
 
-BIG_TWO_SIGNERS = (*SEATS, "referee")
-"""The signers of a Big Two sheet. Each player has their own score (provisional)."""
-
-
 def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
     """Correct the result of a deal on the score sheet.
 
@@ -235,4 +231,4 @@ def sheet_signers(match: AnyMatch) -> tuple[str, ...]:
     """Return the sides, seats or referees that must sign the score sheet of a match."""
     if isinstance(match, GuandanMatch):
         return tuple(match.profile.roles.signers)
-    return BIG_TWO_SIGNERS
+    return (*SEATS, "referee")  # In Big Two each player has their own score (provisional).

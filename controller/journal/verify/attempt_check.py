@@ -61,9 +61,8 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
         try:
             return box.decrypt(sealed)
         except (CryptoError, ValueError):
-            raise proof.UnprovableError(
-                n, "the key of the record does not open the sealed data"
-            ) from None
+            what = "the key of the record does not open the sealed data"
+            raise proof.UnprovableError(n, what) from None
 
     return unseal
 
@@ -83,17 +82,15 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[Ver
             what = "the record has no key, and the journal has sealed rows"
             yield VerifyFinding(record.n, what, "the two cannot be compared")
         return
-    for entry, shown in ((seed, _shown_seed(progress)), (box, _shown_hands(progress))):
+    revealed = "revealed" in progress.steps
+    shown_seed = proof.hex_field(progress, "revealed", "seed") if revealed else None
+    for entry, shown in ((seed, shown_seed), (box, _shown_hands(progress))):
         if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
             what = f"the sealed {entry.kind} differs from the published one"
             yield VerifyFinding(entry.n, what, _BOX_MEANS)
     for entry in progress.wire_entries:
         if "sealed" in entry.data:
             unseal(_box_bytes(entry, "sealed"))
-
-
-def _shown_seed(progress: AttemptHistory) -> bytes | None:
-    return proof.hex_field(progress, "revealed", "seed") if "revealed" in progress.steps else None
 
 
 def _shown_hands(progress: AttemptHistory) -> bytes | None:
@@ -214,9 +211,8 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
     try:
         yield from check_boxes(progress, unseal)
     except proof.UnprovableError as error:
-        yield VerifyFinding(
-            error.n, str(error), "the key belongs to another attempt, or rows were changed"
-        )
+        means = "the key belongs to another attempt, or rows were changed"
+        yield VerifyFinding(error.n, str(error), means)
         unseal = None
     for entry, events in told:
         rows = _logged_events(progress, entry, unseal) if "seed" in progress.steps else None
@@ -226,7 +222,7 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
                 yield VerifyFinding(entry.n, what, "the record was not shown as it was")
                 break
     if told:
-        return trace_course(told[0][1], proof.set_size_of(progress))
+        return trace_course(told[0][1], proof.deck_of(progress)[2])
     steps = set(progress.steps)
     if {"released", "revealed"} <= steps and "recalled" not in steps:
         what = f"attempt {progress.attempt} is revealed without the course of its cards"
@@ -234,7 +230,7 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
     events = _logged_events(progress, progress.steps.get("verdict"))
     yield from _check_arrivals(progress, events)
     in_full = all(event.is_open for event in events if event.code != READ)
-    return trace_course(events, proof.set_size_of(progress)) if events and in_full else None
+    return trace_course(events, proof.deck_of(progress)[2]) if events and in_full else None
 
 
 def _published_events(
@@ -318,12 +314,7 @@ def _end_step(progress: AttemptHistory) -> JournalEntry:
 
 
 def _end_reasons(progress: AttemptHistory) -> list[str]:
-    """Return the reasons of the attempt's end, or [] if the attempt has not ended.
-
-    Raises UnprovableError if the reasons are not a list of words.
-    """
-    if "verdict" not in progress.steps:
-        return []
+    """Return the reasons of the attempt's end. Raises UnprovableError if they are not words."""
     end = _end_step(progress)
     said = end.data.get("reasons")
     if isinstance(said, list) and all(isinstance(reason, str) for reason in said):

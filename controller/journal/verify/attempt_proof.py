@@ -44,15 +44,13 @@ def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
 
     Raises UnprovableError if such a set does not exist.
     """
-    found = _typed_field(progress, "committed", "deck", dict)
+    found, n = _typed_field(progress, "committed", "deck", dict), progress.steps["committed"].n
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
     if type(packs) is int and type(jokers) is bool and type(cards) is int:
         if 1 <= packs <= 4 and cards == packs * (52 + 2 * jokers):
             return packs, jokers, cards
-        raise UnprovableError(
-            progress.steps["committed"].n, f"no set of {packs} packs has {cards} cards"
-        )
-    raise UnprovableError(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
+        raise UnprovableError(n, f"no set of {packs} packs has {cards} cards")
+    raise UnprovableError(n, "its deck has no packs, jokers and cards")
 
 
 def cut_of(progress: AttemptHistory) -> int | None:
@@ -114,22 +112,15 @@ _REASONS_OF_REFUSED_EVENT = {
 }
 
 
-def set_size_of(progress: AttemptHistory) -> int:
-    """Return the number of cards in the attempt's set of cards. Raises UnprovableError."""
-    return deck_of(progress)[2]
-
-
 def compute_sequence(progress: AttemptHistory) -> str:
     """Compute the sequence of pockets from the revealed seed and the cut.
 
     Raises UnprovableError if a value is missing or impossible.
     """
-    seed, committed = (
-        hex_field(progress, "revealed", "seed"),
-        hex_field(progress, "committed", "commitment"),
-    )
+    seed = hex_field(progress, "revealed", "seed")
+    committed = hex_field(progress, "committed", "commitment")
     try:
-        return sequence(committed, seed, cut_of(progress), set_size_of(progress))
+        return sequence(committed, seed, cut_of(progress), deck_of(progress)[2])
     except ValueError as error:
         raise UnprovableError(progress.steps["committed"].n, str(error)) from error
 
@@ -261,17 +252,14 @@ def check_counts(
     counts = course.counts
     if type(counted) is int and not right:
         counts = course.counts_after[counted]
-        if (
-            _may_be_refused(progress, course, counted)
-            and tuple(totals) == course.counts_after[counted - 1]
-        ):
+        refused = _may_be_refused(progress, course, counted)
+        if refused and tuple(totals) == course.counts_after[counted - 1]:
             return
     for name, count, had in zip(("fed", "refed", *SEATS, TRAY), totals, counts, strict=True):
         if count != had and (exact or tuple(totals) not in course.counts_after):
             what = f"the verdict has {name} {count}, the boards' events have {had}"
-            yield VerifyFinding(
-                verdict.n, what, "the counts were not taken from the boards' events"
-            )
+            means = "the counts were not taken from the boards' events"
+            yield VerifyFinding(verdict.n, what, means)
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
@@ -284,9 +272,8 @@ def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) 
     settled = (progress.data("record") or {}).get("settled") or {}
     if counted == 0 or "hopper_empty" in settled or "COUNT_SHORT" in reasons:
         return False
-    return bool(
-        reasons & _REASONS_OF_REFUSED_EVENT.get(course.event_codes[counted - 1], frozenset())
-    )
+    refused = _REASONS_OF_REFUSED_EVENT.get(course.event_codes[counted - 1], frozenset())
+    return bool(reasons & refused)
 
 
 def check_hands(
@@ -299,13 +286,10 @@ def check_hands(
     compare the hands with.
     """
     opened = progress.steps["record"]
-    nonce, record = (
-        hex_field(progress, "record", "nonce"),
-        hex_field(progress, "record", "hands", None),
-    )
-    if hands_commitment(hex_field(progress, "committed", "commitment"), nonce, record) != hex_field(
-        progress, "held", "hands"
-    ):
+    nonce = hex_field(progress, "record", "nonce")
+    record = hex_field(progress, "record", "hands", None)
+    committed = hex_field(progress, "committed", "commitment")
+    if hands_commitment(committed, nonce, record) != hex_field(progress, "held", "hands"):
         what = "the opened hands are not those that were bound when they were held"
         yield VerifyFinding(opened.n, what, "hands were exchanged, or are not shown as they were")
     if progress.steps["verdict"].data["outcome"] == "ok":
@@ -319,9 +303,8 @@ def check_hands(
         look = evidence.accepted_look(card) if evidence else None
         if look is not None and record[place - 1 : place] != bytes([look.face]):
             face = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
-            what = (
-                f"place {place} is opened as {face}, the reader read {face_text(look.face)} there"
-            )
+            read = face_text(look.face)
+            what = f"place {place} is opened as {face}, the reader read {read} there"
             yield VerifyFinding(opened.n, what, "hands were exchanged before they were bound")
 
 
@@ -331,11 +314,8 @@ def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Itera
     cut = progress.steps.get("cut", progress.steps["revealed"])
     number = cut.data["cut"]
     if number is not None and not 1 <= number < cards[2]:
-        yield VerifyFinding(
-            cut.n,
-            f"the cut {number} is impossible with {cards[2]} cards",
-            "the players cannot have cut there",
-        )
+        what = f"the cut {number} is impossible with {cards[2]} cards"
+        yield VerifyFinding(cut.n, what, "the players cannot have cut there")
     name = text_field(progress, "committed", "profile")
     profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
     if profile is None:
@@ -384,15 +364,10 @@ def check_leader(
         yield VerifyFinding(released.n, what, "one of the two was taken out or put in")
     if shown is None:
         return
-    seed, committed = (
-        hex_field(progress, "revealed", "seed"),
-        hex_field(progress, "committed", "commitment"),
-    )
-    draws = list(
-        islice(
-            turn_up_places(committed, seed, cut_of(progress), len(expected_sequence)), _MAX_DRAWS
-        )
-    )
+    seed = hex_field(progress, "revealed", "seed")
+    committed = hex_field(progress, "committed", "commitment")
+    drawn = turn_up_places(committed, seed, cut_of(progress), len(expected_sequence))
+    draws = list(islice(drawn, _MAX_DRAWS))
     places = draws[: _likely_draws(profile, len(expected_sequence))]
     if has_open_hands(progress):
         record = hex_field(progress, "record", "hands", None)
@@ -402,9 +377,8 @@ def check_leader(
         if profile is not None and places != stays[:1]:
             places = []
     if leader not in {expected_sequence[place - 1] for place in places}:
-        yield VerifyFinding(
-            released.n, f"the turned-up card {shown} was not drawn for {leader}", _LEADER_MEANS
-        )
+        what = f"the turned-up card {shown} was not drawn for {leader}"
+        yield VerifyFinding(released.n, what, _LEADER_MEANS)
 
 
 def _check_first_holder(
@@ -431,9 +405,8 @@ def _likely_draws(profile: Profile | None, cards: int) -> int:
     """
     if profile is None:
         return _MAX_DRAWS
-    again = sum(
-        profile.deck.composition()[face] for face in profile.turnup.faces() if face < FACE_COUNT
-    )
+    counts = profile.deck.composition()
+    again = sum(counts[face] for face in profile.turnup.faces() if face < FACE_COUNT)
     draws, chance = 1, again / cards
     while chance * _MAX_ODDS > 1 and draws < _MAX_DRAWS:
         draws, chance = draws + 1, chance * again / cards

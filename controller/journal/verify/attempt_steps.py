@@ -85,9 +85,8 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         return
     outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
     if outcome == "ok" and reasons:
-        yield VerifyFinding(
-            verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed"
-        )
+        what = f"a right deal has reasons: {reasons}"
+        yield VerifyFinding(verdict.n, what, "the verdict was changed")
     if outcome != "ok" and reasons and isinstance(reasons, list):
         due = "misdeal" if is_misdeal(reasons) else "void"
         if outcome != due:
@@ -128,9 +127,8 @@ def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     reason = cut.data.get("reason")
     if not isinstance(reason, str) or not reason.strip():
         what = f"attempt {progress.attempt} is uncut without a reason"
-        yield VerifyFinding(
-            cut.n, what, "the players had no share in this deal, and no reason is given"
-        )
+        means = "the players had no share in this deal, and no reason is given"
+        yield VerifyFinding(cut.n, what, means)
 
 
 def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
@@ -139,9 +137,8 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
         return
     if entry.public is not kind.public:
         marked, due = ("public", "private") if entry.public else ("private", "public")
-        yield VerifyFinding(
-            entry.n, f"{entry.kind} is marked {marked}", f"such an entry must be {due}"
-        )
+        what = f"{entry.kind} is marked {marked}"
+        yield VerifyFinding(entry.n, what, f"such an entry must be {due}")
     means = "this program did not write it"
     if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
         yield VerifyFinding(entry.n, f"{entry.kind} names a deal", means)
@@ -172,9 +169,8 @@ def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[Ver
     known = backs.get(str(data.get("set")))
     if known is not None and data.get("back") not in known:
         what = f"set {data.get('set')} is dealt with back {data.get('back')}"
-        yield VerifyFinding(
-            entry.n, what, f"its back was stated to be {' or '.join(sorted(known))}"
-        )
+        means = f"its back was stated to be {' or '.join(sorted(known))}"
+        yield VerifyFinding(entry.n, what, means)
 
 
 def _check_order(
@@ -220,9 +216,8 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         return
     if sealed.boot == progress.boot:
         what = f"the key of attempt {progress.attempt} is reported lost, but its daemon continued"
-        yield VerifyFinding(
-            sealed.n, what, "this attempt was hidden: only the chief can open it now"
-        )
+        means = "this attempt was hidden: only the chief can open it now"
+        yield VerifyFinding(sealed.n, what, means)
     if "record" in progress.steps:
         what = f"attempt {progress.attempt} is sealed to the chief, and its record is open"
         yield VerifyFinding(sealed.n, what, "one of the two is false")
@@ -260,9 +255,8 @@ def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
         yield VerifyFinding(revealed.n, what, _ORDER_MEANS)
     if len(seed.data["for_chief"]) != _CHIEF_BOX_CHARS:
-        yield VerifyFinding(
-            seed.n, "the box for the chief has a wrong size", "the chief cannot open it"
-        )
+        what = "the box for the chief has a wrong size"
+        yield VerifyFinding(seed.n, what, "the chief cannot open it")
 
 
 def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
@@ -270,9 +264,8 @@ def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     if promised is None or done is None:
         return
     if promised["passes"] < 1:
-        yield VerifyFinding(
-            done.n, "no shuffling was promised", "the set was dealt without a shuffle"
-        )
+        what = "no shuffling was promised"
+        yield VerifyFinding(done.n, what, "the set was dealt without a shuffle")
     # More passes are right: a shuffler that has drawn in cards finishes this pass and reports it.
     if done.data["passes"] < promised["passes"]:
         what = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
@@ -292,9 +285,8 @@ def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterat
     """
     over: set[str] = set()
     run, last = None, 0
-    begun: bool | None = (
-        True  # None: the first entry of the run may be in the gap before this entry.
-    )
+    # None: the first entry of the run may be in the gap before this entry.
+    begun: bool | None = True
     for entry in entries:
         if entry.boot in over:
             what = f"{entry.kind} is of run {entry.boot}, and another run began since"
@@ -362,9 +354,7 @@ def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
 
     An attempt is missing if the file has attempts with a lower and with a higher id.
     """
-    steps = [
-        entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
-    ]
+    steps = [entry for entry in entries if entry.kind in ATTEMPT_STEPS]
     known = sorted({entry.attempt for entry in steps if entry.attempt is not None})
     begun = {entry.attempt for entry in steps if entry.kind == "committed"}
     between = (

@@ -89,15 +89,13 @@ def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
             uncut = " without a cut" * is_uncut_command(command)
-            yield VerifyFinding(
-                command.n, f"no button gives {cmd}{uncut} as {role}", _NOT_GIVEN_MEANS
-            )
+            what = f"no button gives {cmd}{uncut} as {role}"
+            yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
         return
     known = COMMANDS.get(str(cmd))
     if known is not None and known.signed and role not in known.roles:
-        yield VerifyFinding(
-            command.n, f"{cmd} is not for the role {role}", "the machine refuses such a command"
-        )
+        what = f"{cmd} is not for the role {role}"
+        yield VerifyFinding(command.n, what, "the machine refuses such a command")
 
 
 def _check_signature(
@@ -109,12 +107,10 @@ def _check_signature(
     """
     cmd = command.data.get("cmd")
     data = {**command.data, **kept_fields}
-    if any(
-        kept_fields.get(name) != command.data.get(name) for name in ("id", "key") if kept_fields
-    ):
-        yield VerifyFinding(
-            command.n, f"{cmd} is not the command that was withheld", _NOT_GIVEN_MEANS
-        )
+    other = (kept_fields.get(name) != command.data.get(name) for name in ("id", "key"))
+    if kept_fields and any(other):
+        what = f"{cmd} is not the command that was withheld"
+        yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("sig") is None:
         yield VerifyFinding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
         return
@@ -126,26 +122,17 @@ def _check_signature(
         what = f"{cmd} is not signed by the key that it names"
         yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("boot") != command.boot:
-        what = (
-            f"{cmd} was given to run {data.get('boot')} of the table, but another run acted on it"
-        )
+        run = data.get("boot")
+        what = f"{cmd} was given to run {run} of the table, but another run acted on it"
         yield VerifyFinding(command.n, what, "an old command was used again")
-    if (
-        "result" in data
-        and _names_machine_attempt(cmd)
-        and _signed_attempt(data) != (command.deal, command.attempt)
-    ):
-        deal, attempt = _signed_attempt(data)
+    known, (deal, attempt) = COMMANDS.get(str(cmd)), _signed_attempt(data)
+    names_attempt = known is not None and known.bound_to == "machine"
+    if names_attempt and "result" in data and (deal, attempt) != (command.deal, command.attempt):
         what = (
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and was used for "
             f"deal {command.deal}, attempt {command.attempt}"
         )
         yield VerifyFinding(command.n, what, "an old command was used again")
-
-
-def _names_machine_attempt(cmd: object) -> bool:
-    """Return whether the sender of such a command must name the machine's present attempt."""
-    return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound_to == "machine"
 
 
 def is_uncut_command(command: JournalEntry) -> bool:
@@ -164,9 +151,8 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
     fields = ClientCommand.__struct_fields__
     said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
-        if (
-            isinstance(data["args"], str) and "result" not in data
-        ):  # Refused arguments may be JSON text.
+        # Refused arguments may be JSON text.
+        if isinstance(data["args"], str) and "result" not in data:
             said["args"] = msgspec.json.decode(data["args"])
         check_command(msgspec.convert(said | {"attempt": attempt}, ClientCommand), table_key)
     except (msgspec.MsgspecError, BadSignature, ValueError, RecursionError):

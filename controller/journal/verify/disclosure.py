@@ -61,11 +61,8 @@ def check_redeals_after_look(
         if deal is None:
             continue
         if entry.kind == "opened_hand":
-            looks.append(
-                _HandLook(
-                    deal, str(entry.data.get("key")), names_in_signer_text(entry.data.get("by"))
-                )
-            )
+            names = names_in_signer_text(entry.data.get("by"))
+            looks.append(_HandLook(deal, str(entry.data.get("key")), names))
         elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
             what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
@@ -124,7 +121,8 @@ def check_shown_hands(
     for number, progress in enumerate(progresses):
         later = progresses[number + 1 :]
         profile = _profile_of_attempt(progress, rulebooks)
-        if profile is not None and "released" in progress.steps and not _is_recalled(progress):
+        played = "released" in progress.steps and "recalled" not in progress.steps
+        if profile is not None and played:
             yield from _check_hands_shown(progress, later, meetings, reopened, profile, whole=whole)
         yield from _check_match_rules(progress, meetings)
     yield from check_redeals_after_look(entries, progresses, whole=whole)
@@ -143,9 +141,8 @@ def _check_hands_shown(
     match = progress.steps["committed"].data.get("match")
     laid_out = any(entry.data.get("match") == match for entry in meetings)
     if record is not None and when == "never":
-        yield VerifyFinding(
-            record.n, "its rulebook never shows hands", "hands were shown all the same"
-        )
+        what = "its rulebook never shows hands"
+        yield VerifyFinding(record.n, what, "hands were shown all the same")
     if record is not None and when == "match_end" and laid_out:
         for other in later:
             began = other.steps.get("committed")
@@ -179,10 +176,6 @@ def _check_match_rules(
         yield VerifyFinding(committed.n, what, "it was dealt under other rules")
 
 
-def _is_recalled(progress: AttemptHistory) -> bool:
-    return "recalled" in progress.steps
-
-
 def _profile_of_attempt(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Profile | None:
     data = progress.data("committed") or {}
     try:
@@ -211,9 +204,8 @@ def _check_published_as_kept(
 ) -> Iterator[VerifyFinding]:
     told = entry.data.get("told", ())
     if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
-        yield VerifyFinding(
-            entry.n, "the published value is not a list of events", "it cannot be compared"
-        )
+        what = "the published value is not a list of events"
+        yield VerifyFinding(entry.n, what, "it cannot be compared")
         return
     for one in told:
         if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):

@@ -33,11 +33,9 @@ def check_between_attempts(
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
-            yield VerifyFinding(
-                _first_number(progress),
-                f"attempt {progress.attempt} begins after attempt {highest}",
-                "numbers of attempts only rise: an attempt was hidden or done twice",
-            )
+            what = f"attempt {progress.attempt} begins after attempt {highest}"
+            means = "numbers of attempts only rise: an attempt was hidden or done twice"
+            yield VerifyFinding(_first_number(progress), what, means)
         elif whole and highest is not None and progress.attempt > highest + 1:
             what = f"attempt {highest} is followed by attempt {progress.attempt}"
             missing = f"attempt {highest + 1} was left out"
@@ -68,9 +66,8 @@ def check_records_open(
             }
             if behind is not None and other and behind.boot == last.boot:
                 what = f"{due[0]} does not follow {last.kind} of attempt {progress.attempt}"
-                yield VerifyFinding(
-                    last.n, what, "its record is not open: the reason cannot be checked"
-                )
+                means = "its record is not open: the reason cannot be checked"
+                yield VerifyFinding(last.n, what, means)
 
 
 def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
@@ -102,9 +99,8 @@ def _check_room_for_end(
         # One of the missing rows has the seed of the next attempt.
         if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
             what = f"attempt {progress.attempt} has no end"
-            yield VerifyFinding(
-                progress.steps["committed"].n, what, "a deal was dropped without a report"
-            )
+            means = "a deal was dropped without a report"
+            yield VerifyFinding(progress.steps["committed"].n, what, means)
 
 
 def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
@@ -125,13 +121,11 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding
         if cut is not None and entry.n > cut.n:
             return
         try:
-            moved = any(
-                event.code in MOTION_CODES for event in unpack_events(entry.data, entry.attempt)
-            )
+            events = unpack_events(entry.data, entry.attempt)
         except ValueError as error:
             yield VerifyFinding(entry.n, str(error), "these board events cannot be read")
             continue
-        if moved:
+        if any(event.code in MOTION_CODES for event in events):
             what = f"cards of attempt {progress.attempt} moved before its cut"
             yield VerifyFinding(entry.n, what, "the players had no share in this deal")
             return
@@ -183,9 +177,8 @@ def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFin
         first = given.setdefault(deal, progress.attempt)
         if first != progress.attempt:
             what = f"deal {progress.deal} has the hands of attempts {first} and {progress.attempt}"
-            yield VerifyFinding(
-                steps["released"].n, what, "a deal was dealt again without a report"
-            )
+            means = "a deal was dealt again without a report"
+            yield VerifyFinding(steps["released"].n, what, means)
 
 
 def _first_number(progress: AttemptHistory) -> int:
@@ -303,10 +296,9 @@ def _check_moved_cards(
     else:
         indices = {event.index for event in cards if event.code == AT_READER}
         if attempt.is_over and indices & attempt.indices:
-            what = (
-                f"card {min(indices & attempt.indices)} of attempt {entry.attempt}, which was over"
-            )
-            yield VerifyFinding(entry.n, f"{what}, came again", _UNDECLARED_MEANS)
+            card = min(indices & attempt.indices)
+            what = f"card {card} of attempt {entry.attempt}, which was over, came again"
+            yield VerifyFinding(entry.n, what, _UNDECLARED_MEANS)
         attempt.indices |= indices
 
 

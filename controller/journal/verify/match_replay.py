@@ -95,12 +95,9 @@ def check_matches(
             profile = rulebooks.find(bytes.fromhex(entry.data["profile_hash"]))
             if profile is not None and play.arriving is None:
                 yield from _check_meeting(entry, behind, profile)
-        elif (
-            behind is not None and behind.data.get("cmd") == "set_match" and "result" in behind.data
-        ):
-            yield VerifyFinding(
-                behind.n, "the match that was ordered is not there", _MADE_UP_MATCH_MEANS
-            )
+        elif behind and behind.data.get("cmd") == "set_match" and "result" in behind.data:
+            what = "the match that was ordered is not there"
+            yield VerifyFinding(behind.n, what, _MADE_UP_MATCH_MEANS)
         if entry.kind == "taken_over":
             play = TableMatch(arriving=arriving_match(entry.data))
         here, moment = moment._replace(play=play), moment.after_row(entry)
@@ -151,9 +148,8 @@ def _check_meeting(
         due = {}
     said = {name: value for name, value in meeting.data.items() if name != "at_ms"}
     if canonical_json(said) != canonical_json(due):
-        yield VerifyFinding(
-            meeting.n, "this match is not the one that was ordered", _MADE_UP_MATCH_MEANS
-        )
+        what = "this match is not the one that was ordered"
+        yield VerifyFinding(meeting.n, what, _MADE_UP_MATCH_MEANS)
 
 
 def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
@@ -184,9 +180,8 @@ def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Iterator[V
         return
     due = msgspec.to_builtins(waited)
     if {name: released.data.get(name) for name in due} != due:
-        yield VerifyFinding(
-            released.n, "its waiting times are not those of the match", "the times were changed"
-        )
+        what = "its waiting times are not those of the match"
+        yield VerifyFinding(released.n, what, "the times were changed")
 
 
 def _check_command(
@@ -205,7 +200,8 @@ def _check_command(
     if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
         said = _command_data(command, entries)
         made = _caused_rows(said, waiting)
-        if not made and not _needs_no_row(said, context):
+        is_rowless = _ROWLESS_COMMANDS.get(said["cmd"])
+        if not made and not (is_rowless and is_rowless(said, context)):
             what = f"{data['cmd']} ordered something else than the rows before it show"
             yield VerifyFinding(command.n, what, _MADE_UP_MATCH_MEANS)
         phase, match = data["result"].get("phase"), context.play.match
@@ -222,18 +218,11 @@ def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dic
     return {**command.data, **kept}
 
 
-def _needs_no_row(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether this command, at this point, is right without a row of the match."""
-    rule = _ROWLESS_COMMANDS.get(said["cmd"])
-    return rule is not None and rule(said, context)
-
-
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
     """Return whether a green button only cancelled the call of its seat."""
     seat = _arguments_of(said).get("seat")
-    ended = any(
-        row.kind == "call_ended" and row.data == {"seat": seat} for row in context.ending_rows
-    )
+    rows = (row for row in context.ending_rows if row.kind == "call_ended")
+    ended = any(row.data == {"seat": seat} for row in rows)
     by_player = said.get("role") == Role.TABLE
     return by_player and ended and seat in context.calling_seats and not said["result"]
 
@@ -325,6 +314,5 @@ def _check_unordered(
 
 def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
     """Return whether the match leaves for another table directly after this row."""
-    return any(
-        row.kind == "transferred" for row in entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
-    )
+    later = entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
+    return any(row.kind == "transferred" for row in later)

@@ -176,8 +176,7 @@ def _find_event_breaks(
     if before is None:
         return
     if n == before.entry.n:
-        yield VerifyFinding(
-            n, "there are two events of this number", "one of them is not the table's"
-        )
+        what = "there are two events of this number"
+        yield VerifyFinding(n, what, "one of them is not the table's")
     elif n == before.entry.n + 1 and chained.prev != before.head:
         yield VerifyFinding(n, "it does not follow from the event before it", _ROW_CHANGED)

@@ -202,7 +202,9 @@ def play_clock(
         profile, "clocks.play_warned_s", "play_violation", "delay_play", from_warning=True
     )
     limits = (warning, violation) if violation.within_ms else (warning,)
-    return _seat_duty_clock("play", seat, at_ms, limits)
+    return DutyClock(
+        duty="play", seat=seat, side=side_of(seat), watch=Stopwatch(at_ms), limits=limits
+    )
 
 
 def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
@@ -281,7 +283,9 @@ def _exchange_clock(
         return None
     further = _clock_limit(profile, "clocks.overrun_s", violation, offence)
     limits = (first, further) if further.within_ms else (first,)
-    return _seat_duty_clock(duty, seat, at_ms, limits, repeats=len(limits) > 1)
+    side, watch = side_of(seat), Stopwatch(at_ms)
+    repeats = len(limits) > 1
+    return DutyClock(duty=duty, seat=seat, side=side, watch=watch, limits=limits, repeats=repeats)
 
 
 def _single_limit_clock(
@@ -315,22 +319,4 @@ def _clock_limit(
         key=key,
         article=profile.article(key),
         from_warning=from_warning,
-    )
-
-
-def _seat_duty_clock(
-    duty: ClockDuty,
-    seat: Seat,
-    at_ms: int,
-    limits: tuple[ClockLimit, ...],
-    *,
-    repeats: bool = False,
-) -> DutyClock:
-    return DutyClock(
-        duty=duty,
-        seat=seat,
-        side=side_of(seat),
-        watch=Stopwatch(at_ms),
-        limits=limits,
-        repeats=repeats,
     )
