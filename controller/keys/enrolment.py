@@ -94,9 +94,8 @@ def revoke_client(
         if there.name == name and mark in (None, fingerprint(there))
     ]
     if not found:
-        raise RosterError(
-            f"{folder / ADMITTED_FOLDER}: no client is admitted as {name}; see `keys list`"
-        )
+        where = folder / ADMITTED_FOLDER
+        raise RosterError(f"{where}: no client is admitted as {name}; see `keys list`")
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)
         place = (

@@ -174,10 +174,8 @@ def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
 
     The gateway's public file is the first.
     """
-    public = [
-        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
-        for folder in dict.fromkeys((gateways, state_dir))
-    ]
+    folders = dict.fromkeys((gateways, state_dir))
+    public = [folder / KEYS_FOLDER / f"{TABLE_NAME}.key" for folder in folders]
     return gateways / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", public
 
 

@@ -148,9 +148,8 @@ def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
         refuse("OTHER_SIDE", event.seat)
     last = last_deal_row(match.sheet)
     assert last is not None  # The deal was forfeited.
-    row = LeaderRow(
-        row=next_row_number(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat
-    )
+    number = next_row_number(match)
+    row = LeaderRow(row=number, at_ms=event.at_ms, deal=last.deal, leader=event.seat)
     noted = add_row(match, row)
     due = match.extra or match.begun  # The deal that has begun is not cancelled by time.
     return begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
@@ -187,8 +186,7 @@ def stop_deal(match: GuandanMatch, event: events.DealStopped) -> StepResult:
     require_authority("deal_stopped", event.role)
     if not is_ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")
-    row = StoppedRow(
-        row=next_row_number(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason
-    )
+    number = next_row_number(match)
+    row = StoppedRow(row=number, at_ms=event.at_ms, deal=match.deal, reason=event.reason)
     noted = add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
     return continue_match(noted, event.at_ms)

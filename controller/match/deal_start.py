@@ -52,10 +52,9 @@ def take_seat(match: AnyMatch, event: events.SeatTaken) -> StepResult:
     expected = match.meeting.pair_of(event.seat).players.get(event.seat)
     stranger = None not in (event.person, expected) and event.person != expected
     told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
-    if set(seats_of_side(side_of(event.seat))) <= set(there):
-        clocks, _ = duty_clocks.remove_done(
-            match.clocks, "late", event.at_ms, side=side_of(event.seat)
-        )
+    side = side_of(event.seat)
+    if set(seats_of_side(side)) <= set(there):
+        clocks, _ = duty_clocks.remove_done(match.clocks, "late", event.at_ms, side=side)
         match = replace(match, clocks=clocks)
     begun, effects = _begin_if_ready(match)
     return begun, (*told, *effects)
@@ -282,9 +281,8 @@ def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
     if match.led:
         refuse("AFTER_LEAD")
     again = any(side_of(seat) == side_of(event.seat) for seat in match.claims)
-    stopped = replace(
-        match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
-    )
+    claims = (*match.claims, event.seat)
+    stopped = replace(match, suspended="count", claimed=event.seat, claims=claims)
     return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
 
 

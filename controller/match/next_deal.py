@@ -94,13 +94,11 @@ StepResult = tuple[AnyMatch, Effects]
 
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
     """Return the match with its next deal due by the machine. Source: seed 000 A5, seed 002 A5."""
-    fresh = replace(
-        match, deal=match.deal + 1, misdeals=0, by_hand=False, began_ms=None, **_EMPTY_ATTEMPT
-    )
+    number = match.deal + 1
+    fresh = replace(match, deal=number, misdeals=0, by_hand=False, began_ms=None, **_EMPTY_ATTEMPT)
     if isinstance(fresh, GuandanMatch):
-        fresh = replace(
-            follow_standing(fresh), extra=extra, exchange=None, gone=(), outs=(), dead=()
-        )
+        fresh = follow_standing(fresh)
+        fresh = replace(fresh, extra=extra, exchange=None, gone=(), outs=(), dead=())
     elif isinstance(fresh, BigTwoMatch):
         fresh = replace(fresh, choices=None, left={})
     return begin_attempt(fresh)

@@ -99,7 +99,5 @@ _OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
 }
 """Conditions under which the match still waits for an answer."""
 
-_OVERRUN_DUTIES = {
-    kind: cast(ClockDuty, kind.partition("_")[0]) for kind in get_args(OverrunReason)
-}
+_OVERRUN_DUTIES = {why: cast(ClockDuty, why.partition("_")[0]) for why in get_args(OverrunReason)}
 """The duty that is not done when a clock calls a referee. The kind of the report begins with it."""

@@ -135,9 +135,8 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
     ruling = find_ruling(match, event.id)
     if match.signatures:
         require_authority("signed_sheet", event.role, verbal=event.verbal)
-    require_possible_charge(
-        match, ruling.charge
-    )  # More of the deal is known now than when it was proposed.
+    # More of the deal is known now than when the ruling was proposed.
+    require_possible_charge(match, ruling.charge)
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
     decided = approve(
@@ -193,9 +192,8 @@ def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     if deal != match.deal or not match.is_deal_under_way:
         row = find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
-    exchange = match.exchange or TributeExchange(
-        payers=tribute_payers(match.profile, match.follows)
-    )
+    payers = tribute_payers(match.profile, match.follows)
+    exchange = match.exchange or TributeExchange(payers=payers)
     owed = () if exchange.anti else exchange.payers
     due = () if exchange.plan is None else exchange.plan.returns
     seen = {} if is_withholding(match) else exchange.returned

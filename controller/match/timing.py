@@ -61,16 +61,6 @@ def _change_by_time(
     return continue_match(match, at_ms)
 
 
-def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether no further deal begins because time is up at `at_ms`.
-
-    This needs no decision of a person.
-    """
-    if not isinstance(match, GuandanMatch) or not _has_no_time_for_deal(match, at_ms):
-        return False
-    return not is_added_time_open(match, at_ms)
-
-
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
     """Return whether a deal is due for which no time is left.
 
@@ -202,9 +192,8 @@ def _signed_phase_words(match: AnyMatch) -> Words:
 
 def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> StepResult:
     """Start the play clock of a player, because a referee counts the seconds (读秒)."""
-    clock = play_clock(
-        match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
-    )
+    first = not match.led
+    clock = play_clock(match.profile, event.seat, event.at_ms, called=True, first_lead=first)
     if clock is None:
         refuse("NO_CLOCK")
     others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
@@ -213,9 +202,8 @@ def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> Ste
 
 def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
     """Start the time limit that follows a spoken warning: ten seconds. Source: seed 000 A21.1."""
-    if not any(
-        clock.seat == event.seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")
-    ):
+    running = duty_clocks.clocks_for_duty(match.clocks, "play")
+    if not any(clock.seat == event.seat for clock in running):
         refuse("NO_CLOCK")
     clocks = duty_clocks.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
     return replace(match, clocks=clocks), ()
@@ -234,8 +222,10 @@ def next_tick_ms(match: AnyMatch) -> int | None:
     because a stop is over or a referee has decided, the result is `match.now_ms`. That is also the
     result if time prevents the next deal. Every event may change the result.
     """
-    if is_next_deal_lost_to_time(match, match.now_ms):
-        return match.now_ms
+    now_ms = match.now_ms
+    lost = isinstance(match, GuandanMatch) and _has_no_time_for_deal(match, now_ms)
+    if lost and not is_added_time_open(match, now_ms):
+        return now_ms
     moments = (
         match_clock.next_due_ms(match.clock),
         duty_clocks.first_due_ms(match.clocks),
@@ -249,11 +239,7 @@ def _choice_deadline_ms(match: AnyMatch) -> int | None:
 
     Source: seed 002 A6.
     """
-    if (
-        not isinstance(match, BigTwoMatch)
-        or match.phase is not MatchPhase.CHOICES
-        or is_stopped(match)
-    ):
+    if not isinstance(match, BigTwoMatch) or match.phase is not MatchPhase.CHOICES:
         return None
     assert match.choices is not None  # The phase CHOICES begins with choices.
-    return match.choices.current_round().deadline_ms()
+    return None if is_stopped(match) else match.choices.current_round().deadline_ms()

@@ -135,9 +135,8 @@ def swap_returns(match: GuandanMatch, event: events.ReturnsSwapped) -> StepResul
     swapped = replace(settled, returns=((one, their), (other, to)))
     values = exchange.returned
     returned = {their: values[to], to: values[their]}
-    return _continue_after_returns(
-        _replace_exchange(match, plan=swapped, returned=returned), swapped
-    )
+    match = _replace_exchange(match, plan=swapped, returned=returned)
+    return _continue_after_returns(match, swapped)
 
 
 def lay_return(match: GuandanMatch, event: events.ReturnLaid) -> StepResult:
@@ -232,10 +231,8 @@ def is_event_withheld(match: AnyMatch, event: events.MatchEvent) -> bool:
 def is_withholding(match: AnyMatch) -> bool:
     """Return whether the match withholds answers or values until all can be published together."""
     if isinstance(match, BigTwoMatch):
-        choices = match.choices
-        return (
-            match.phase is MatchPhase.CHOICES and choices is not None and choices.doubling is None
-        )
+        choices = match.choices if match.phase is MatchPhase.CHOICES else None
+        return choices is not None and choices.doubling is None
     assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
     owed = finish_owing_tribute(match.profile, match.follows)
     if match.phase is not MatchPhase.RETURN or owed is None:

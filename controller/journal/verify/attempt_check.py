@@ -37,6 +37,7 @@ from controller.journal.verify.reason_checks import (
 from controller.journal.verify.verify_report import (
     AttemptReport,
     CommitmentContext,
+    Findings,
     Grade,
     VerifyFinding,
     catch_malformed,
@@ -67,7 +68,7 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
     return unseal
 
 
-def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
+def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
     """Yield a finding for each sealed box of the attempt that differs from the published data.
 
     Raises UnprovableError if the published key does not open a box.
@@ -108,7 +109,6 @@ def _box_bytes(entry: JournalEntry, field: str = "box") -> bytes:
         raise proof.UnprovableError(entry.n, f"{entry.kind} has no box") from None
 
 
-_UNPROVABLE_MEANS = "this attempt cannot be proved"
 _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of this attempt"
 
 
@@ -139,13 +139,13 @@ def check_attempt(
         for finding in catch_malformed(_compute_parts(progress, rulebooks, found), n, what):
             findings.append(finding)
     except proof.UnprovableError as error:
-        findings.append(VerifyFinding(error.n, str(error), _UNPROVABLE_MEANS))
+        findings.append(VerifyFinding(error.n, str(error), "this attempt cannot be proved"))
     return _build_report(progress, found, findings, missing)
 
 
 def _compute_parts(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Store the computed values of the attempt in `found`, and yield the findings."""
     steps = set(progress.steps)
     if "committed" in steps:
@@ -164,7 +164,7 @@ def _compute_parts(
 
 def _check_sequence(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     yield from proof.check_commitment(progress, rulebooks)
     found.unknown_rules = proof.unknown_rules(progress, rulebooks)
     found.expected_sequence = proof.compute_sequence(progress)
@@ -283,9 +283,7 @@ def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
-def _check_arrivals(
-    progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
-) -> Iterator[VerifyFinding]:
+def _check_arrivals(progress: AttemptHistory, events: Sequence[LoggedBoardEvent]) -> Findings:
     """Yield a finding if a right deal's verdict counts other cards than arrived at the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
@@ -297,9 +295,7 @@ def _check_arrivals(
         yield VerifyFinding(verdict.n, what, "the counts were not taken from the boards' events")
 
 
-def _check_disproved(
-    progress: AttemptHistory, verdicts: Sequence[ReasonCheck]
-) -> Iterator[VerifyFinding]:
+def _check_disproved(progress: AttemptHistory, verdicts: Sequence[ReasonCheck]) -> Findings:
     end = _end_step(progress)
     for each in verdicts:
         if each.says == "disproved":

@@ -4,7 +4,6 @@ A function that reads a value raises UnprovableError if the value is missing or 
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -14,7 +13,7 @@ from controller.journal.attempt_history import AttemptHistory
 from controller.journal.packed_board_events import AT_READER, LANDED
 from controller.journal.verify.card_course import SEATS, TRAY, CardCourse
 from controller.journal.verify.reason_checks import RecordEvidence, misplaced_cards
-from controller.journal.verify.verify_report import CommitmentContext, VerifyFinding
+from controller.journal.verify.verify_report import CommitmentContext, Findings, VerifyFinding
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.profile_files import ProfilesByHash
 
@@ -125,9 +124,7 @@ def compute_sequence(progress: AttemptHistory) -> str:
         raise UnprovableError(progress.steps["committed"].n, str(error)) from error
 
 
-def check_commitment(
-    progress: AttemptHistory, rulebooks: ProfilesByHash
-) -> Iterator[VerifyFinding]:
+def check_commitment(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
     """Yield a finding for each difference between the committed values and the revealed values."""
     revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
     bound_to = context(
@@ -160,9 +157,7 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
     return f"{text_field(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN_DIGITS]}…"
 
 
-def check_gates(
-    progress: AttemptHistory, course: CardCourse, expected_sequence: str
-) -> Iterator[VerifyFinding]:
+def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence: str) -> Findings:
     """Yield a finding for every card that went to another outlet than its sequence requires.
 
     Also yield one for events in an impossible order, and for places of a right deal without a
@@ -188,7 +183,7 @@ def check_gates(
         yield VerifyFinding(verdict.n, what, "the verdict does not follow from the boards' events")
 
 
-def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[VerifyFinding]:
+def check_strays(progress: AttemptHistory, course: CardCourse) -> Findings:
     """Yield a finding if a right deal has stray cards, or cards stuck at a pocket's mouth.
 
     A stray is a card that landed unexpectedly. Only the events up to the landing of the last card
@@ -201,7 +196,7 @@ def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[Verif
     yield VerifyFinding(verdict.n, what, "these hands were not right")
 
 
-def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[VerifyFinding]:
+def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Findings:
     """Yield a finding for every card that went into a pocket without being identified.
 
     Such a card has no acceptable look, or two cards left the hopper as one. Looks may be missing if
@@ -219,7 +214,7 @@ def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[
 
 def check_counts(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str | None
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each total of the verdict that differs from the sequence or the board
     events.
 
@@ -276,9 +271,7 @@ def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) 
     return bool(reasons & refused)
 
 
-def check_hands(
-    progress: AttemptHistory, evidence: RecordEvidence | None
-) -> Iterator[VerifyFinding]:
+def check_hands(progress: AttemptHistory, evidence: RecordEvidence | None) -> Findings:
     """Yield a finding for each difference between the published hands and the earlier evidence
     of them.
 
@@ -308,7 +301,7 @@ def check_hands(
             yield VerifyFinding(opened.n, what, "hands were exchanged before they were bound")
 
 
-def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Iterator[VerifyFinding]:
+def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
     """Yield a finding if the rulebook does not allow the attempt's deck, its cut or its name."""
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
@@ -344,7 +337,7 @@ _LEADER_MEANS = "another seat should have led"
 
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if the published leader does not follow from the cards.
 
     The turned-up place is the next draw after the sequence. It is a later draw if the rulebook
@@ -383,7 +376,7 @@ def check_leader(
 
 def _check_first_holder(
     progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if another seat should have led in Big Two.
 
     The first seat, from N in playing order, that holds the leading card leads.

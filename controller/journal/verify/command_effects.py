@@ -1,6 +1,6 @@
 """The effects of each command: which rows the command must cause, and which rows need a command."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from controller.commands.registry import COMMANDS
 from controller.faults import fault_catalogue
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.words import signer_text
 
 
@@ -82,7 +82,7 @@ def check_command_effects(
     progresses: Sequence[AttemptHistory],
     *,
     whole: bool,
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each step of an attempt that does not follow from the commands.
 
     The steps are the cut, the release, and an end that a person ordered. A command for the cut must
@@ -106,7 +106,7 @@ def check_command_effects(
 
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each decision of a person without a command, and for the reverse.
 
     The reverse is a command without the row that it must have caused.
@@ -139,9 +139,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
     return False
 
 
-def _check_cut(
-    progress: AttemptHistory, commands: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
     """Yield a finding if the cut differs from its command, or if it has a second command."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
@@ -159,9 +157,7 @@ def _check_cut(
         yield VerifyFinding(other.n, what, _CUT_IGNORED_MEANS)
 
 
-def _check_cut_time(
-    progress: AttemptHistory, commands: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_cut_time(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for a command for the cut before the commitment or after the cut."""
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in commands:
@@ -174,9 +170,7 @@ def _check_cut_time(
             yield VerifyFinding(command.n, what, _CUT_IGNORED_MEANS)
 
 
-def _check_cut_ordered(
-    progress: AttemptHistory, commands: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_cut_ordered(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
     cut = progress.steps["cut"]
     number = cut.data.get("cut")
     if any((_command_name(one) == "cut") is (number is not None) for one in commands):
@@ -203,9 +197,7 @@ def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
     return said and (result.get("deal"), result.get("attempt")) == (progress.deal, progress.attempt)
 
 
-def _check_release_ordered(
-    progress: AttemptHistory, own: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_release_ordered(progress: AttemptHistory, own: Sequence[JournalEntry]) -> Findings:
     """Yield a finding if the hands were released without a command."""
     released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
     if released is None or verdict is None:
@@ -217,7 +209,7 @@ def _check_release_ordered(
 
 def _check_end_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry], entries: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if hands were withdrawn or a deal was ended without a command for that.
 
     Only an end that must have a command is checked: its reason is ORDERED, or released hands were

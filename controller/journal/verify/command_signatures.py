@@ -6,7 +6,7 @@ command, and a command that was forged, used twice, or used for something else. 
 lists the effects of each command.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,7 @@ from controller.commands.registry import COMMANDS, COMMANDS_WITH_PRIVATE_ARGS, P
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
 from controller.journal.verify.command_effects import check_command_effects, check_person_events
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.messages import ClientCommand, Role
 from controller.signing.signed_commands import BadSignature, check_command, check_document
 
@@ -30,7 +30,7 @@ _UNKNOWN_SIGNER_MEANS = "the sender of this command is unknown"
 
 def check_commands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield the findings about commands: their signatures, their roles and their effects.
 
     If `whole` is False, rows of commands may be missing.
@@ -45,7 +45,7 @@ def check_commands(
 
 def _check_each_command(
     entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each command that was forged, not permitted, or used twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
@@ -70,7 +70,7 @@ def _check_each_command(
         yield VerifyFinding(n, "a withheld command has no row after it", _NOT_GIVEN_MEANS)
 
 
-def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def _check_document_signatures(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each match from another table without the signature of that table."""
     for entry in entries:
         if entry.kind != "taken_over":
@@ -83,7 +83,7 @@ def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[Veri
             yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
 
 
-def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
+def _check_role(command: JournalEntry) -> Findings:
     """Yield a finding if a person of this role, or a button, cannot give this command."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
@@ -100,7 +100,7 @@ def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
 
 def _check_signature(
     command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield the findings about the signature of one command.
 
     `kept_fields` has the data of the private row of a withheld command, or is empty.
@@ -141,9 +141,8 @@ def is_uncut_command(command: JournalEntry) -> bool:
     said = [data.get("result"), data.get("args")]
     result, args = (each if isinstance(each, dict) else {} for each in said)
     ends_waiting = "cut" in result and result["cut"] is None
-    return data.get("cmd") == "start_deal" and (
-        ends_waiting or "uncut" in result or args.get("uncut") is True
-    )
+    is_ordered = "uncut" in result or args.get("uncut") is True
+    return data.get("cmd") == "start_deal" and (ends_waiting or is_ordered)
 
 
 def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 
 from controller.journal.entries import HEAD_BYTES, ZERO_HEAD, JournalEntry, JournalError
 from controller.journal.verify.sources import JournalSource
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.messages import SignedHead
 from controller.roster import read_certificate
 from controller.signing import signed_heads
@@ -87,7 +87,7 @@ def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) ->
 
 def check_kept_heads(
     kept: list[HeadToCheck], source: JournalSource, identity: TableIdentity
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each saved head of this table that its journal does not have.
 
     If no head belongs to this table, no head can be compared, and a past under another key would

@@ -16,7 +16,7 @@ from controller.journal.packed_board_events import (
     unpack_opened,
 )
 from controller.journal.verify.card_course import MOTION_CODES
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 
 # Values that two attempts must not share: step, field, and the meaning of an error.
 _UNIQUE_FIELDS = (
@@ -26,9 +26,7 @@ _UNIQUE_FIELDS = (
 )
 
 
-def check_between_attempts(
-    progresses: Sequence[AttemptHistory], *, whole: bool
-) -> Iterator[VerifyFinding]:
+def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool) -> Findings:
     """Yield the findings of a comparison of all attempts, in the order in which they began."""
     highest = None
     for number, progress in enumerate(progresses):
@@ -50,7 +48,7 @@ def check_between_attempts(
 
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each attempt that has no end, or ended early without an open record.
 
     The record is written together with the end. So the check also works on the events of a feed, if
@@ -70,7 +68,7 @@ def check_records_open(
                 yield VerifyFinding(last.n, what, means)
 
 
-def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each gap in the numbers of a board's events. A host accepts no gap."""
     taken: dict[int, int] = {}
     for entry in entries:
@@ -87,7 +85,7 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[Verif
 
 def _check_room_for_end(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each attempt that cannot have an end.
 
     The numbers of the entries up to the next attempt leave no room for the row of an end.
@@ -115,7 +113,7 @@ def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tup
         yield revealed, ("record",)
 
 
-def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_motion_before_cut(progress: AttemptHistory) -> Findings:
     cut = progress.steps.get("cut")
     for entry in progress.wire_entries:
         if cut is not None and entry.n > cut.n:
@@ -131,9 +129,7 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding
             return
 
 
-def _check_left_open(
-    progress: AttemptHistory, later: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+def _check_left_open(progress: AttemptHistory, later: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding for each end, record or seed that the attempt must have by now."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
@@ -152,7 +148,7 @@ def _check_left_open(
         yield VerifyFinding(steps["released"].n, what, "the sequence cannot be checked")
 
 
-def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding for each seed, commitment or nonce that two attempts share."""
     seen: dict[tuple[str, str], int] = {}
     for progress in progresses:
@@ -166,7 +162,7 @@ def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
                 yield VerifyFinding(progress.steps[kind].n, what, means)
 
 
-def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding if hands of two attempts were released for one deal, and none recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
@@ -188,7 +184,7 @@ def _first_number(progress: AttemptHistory) -> int:
 _PASSES_MEANS = "the set was not shuffled as promised"
 
 
-def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding for each attempt whose board events contradict the promised shuffling."""
     for progress in progresses:
         for entry, events in _board_event_sources(progress):
@@ -200,7 +196,7 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
 
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each contradiction between these events and the promised shuffling.
 
     In a right deal, no card moves before the shuffler is done.
@@ -261,7 +257,7 @@ class _AttemptSoFar:
         self.indices: set[int] = set()
 
 
-def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each row of board events in which cards move outside a running attempt.
 
     After the end of an attempt, boards still report its moving cards and the events that a dead
@@ -283,7 +279,7 @@ def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyF
 
 def _check_moved_cards(
     entry: JournalEntry, cards: Sequence[LoggedBoardEvent], known: dict[int, _AttemptSoFar]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     attempt = known.get(entry.attempt) if entry.attempt is not None else None
     if attempt is None or not attempt.is_committed:
         if entry.attempt is not None and not any(each.is_committed for each in known.values()):

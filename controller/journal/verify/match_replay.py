@@ -15,7 +15,7 @@ from controller.commands.match_arguments import SetMatchArgs
 from controller.commands.registry import BadArgs, parse_args
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command, meeting_of
 from controller.machine.commands.command_request import CommandSigner
 from controller.machine.commands.match_commands import meeting_data
@@ -34,13 +34,11 @@ from controller.rules.profile import Profile
 from controller.rules.profile_files import ProfilesByHash
 from controller.signing import canonical_json
 
-_MATCH_KINDS: Final = frozenset({"match", "match_kept"})
 _MADE_UP_MATCH_MEANS: Final = "the score sheet has data that no person decided"
 _EVENTS_WITHOUT_COMMAND: Final = frozenset(
     {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt"}
 )
 """Events that the clock, the machine or the vault cause without a command."""
-_ENDING_KINDS: Final = frozenset({"pause_ended", "call_ended"})
 _MAX_ROWS_BEFORE_TRANSFER: Final = 6
 """A match that leaves the table is suspended at most this number of rows earlier."""
 
@@ -74,13 +72,13 @@ class _CommandContext(NamedTuple):
             self.play,
             holding - reason if entry.kind == "pause_ended" else holding,
             self.calling_seats | seat if entry.kind == "call" else self.calling_seats,
-            (*self.ending_rows, entry) if entry.kind in _ENDING_KINDS else (),
+            (*self.ending_rows, entry) if entry.kind in ("pause_ended", "call_ended") else (),
         )
 
 
 def check_matches(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], rulebooks: ProfilesByHash
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each row of a match that does not follow from the commands beside it.
 
     Matches under an unknown rulebook are not checked, nor are rows that came from another table.
@@ -103,7 +101,7 @@ def check_matches(
         here, moment = moment._replace(play=play), moment.after_row(entry)
         if profile is None:
             continue
-        if entry.kind in _MATCH_KINDS and play.arriving is None:
+        if entry.kind in ("match", "match_kept") and play.arriving is None:
             if play.match is None:
                 yield VerifyFinding(entry.n, "this row belongs to no match", _MADE_UP_MATCH_MEANS)
                 continue
@@ -136,7 +134,7 @@ def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int
 
 def _check_meeting(
     meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if a match differs from its command, which must be `next_entry`."""
     order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
     if order.get("cmd") != "set_match":
@@ -152,7 +150,7 @@ def _check_meeting(
         yield VerifyFinding(meeting.n, what, _MADE_UP_MATCH_MEANS)
 
 
-def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
+def _check_accepted(row: _MatchRow) -> Findings:
     """Yield a finding if the match refuses the event of this row."""
     _, effects = dry_run(row.before, row.event)
     for effect in effects:
@@ -161,7 +159,7 @@ def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
             yield VerifyFinding(row.entry.n, what, "this row was changed, or one before it is gone")
 
 
-def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
+def _check_place(row: _MatchRow, at_ms: int) -> Findings:
     """Yield a finding if a row has a wrong deal or attempt, or a time before `at_ms`."""
     match, entry = row.before.match, row.entry
     assert match is not None  # It is a row of a match.
@@ -173,7 +171,7 @@ def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
         yield VerifyFinding(entry.n, what, "its time was changed")
 
 
-def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Iterator[VerifyFinding]:
+def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Findings:
     """Yield a finding if the waiting times in `released` are not those that the match computes."""
     match, waited = play.match, play.waiting_times
     if match is None or match.deal != released.deal or waited is None:
@@ -189,7 +187,7 @@ def _check_command(
     waiting: Sequence[_MatchRow],
     context: _CommandContext,
     entries: Sequence[JournalEntry],
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if a command has no effect in the rows before it.
 
     Also yield one for each of these rows that has no command. `waiting` has the rows of the match
@@ -295,7 +293,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each row that only a command causes, but that has no command.
 
     `made` has the positions of the rows that the command caused.

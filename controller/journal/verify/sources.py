@@ -120,9 +120,8 @@ def _read_journal(path: Path) -> JournalSource:
     except JournalError as error:
         source.findings.append(VerifyFinding(None, str(error), "the file was damaged or replaced"))
     if not (source.entries or source.findings):
-        source.findings.append(
-            VerifyFinding(None, "it has no entry", "all of its rows were removed")
-        )
+        means = "all of its rows were removed"
+        source.findings.append(VerifyFinding(None, "it has no entry", means))
     return source
 
 

@@ -202,9 +202,8 @@ def play_clock(
         profile, "clocks.play_warned_s", "play_violation", "delay_play", from_warning=True
     )
     limits = (warning, violation) if violation.within_ms else (warning,)
-    return DutyClock(
-        duty="play", seat=seat, side=side_of(seat), watch=Stopwatch(at_ms), limits=limits
-    )
+    side, watch = side_of(seat), Stopwatch(at_ms)
+    return DutyClock(duty="play", seat=seat, side=side, watch=watch, limits=limits)
 
 
 def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
@@ -258,9 +257,8 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
     """
     if not profile.clocks.late_s:
         return ()
-    kind: ClockReportKind = (
-        "late_default" if profile.clocks.late_then == "default" else "late_regulations"
-    )
+    by_default = profile.clocks.late_then == "default"
+    kind: ClockReportKind = "late_default" if by_default else "late_regulations"
     limit = _clock_limit(profile, "clocks.late_s", kind, "late")
     return tuple(
         DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
