@@ -181,9 +181,7 @@ class SealedToChiefData(EntryData, frozen=True):
 
 
 class RevealedData(EntryData, frozen=True):
-    """The seed and the cut of an attempt that has ended.
-
-    `cut` is null for a deal without a cut.
+    """The seed and the cut of an attempt that has ended. `cut` is null for a deal without a cut.
 
     `course` shows where each card went, for hands that were played. It is absent if the whole
     record follows, and for hands that were released after a power cut.

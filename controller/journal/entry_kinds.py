@@ -24,9 +24,7 @@ from controller.messages import PersonName, ProgramRelease, Role, Seat
 
 
 class OpenedData(EntryData, frozen=True):
-    """The daemon started.
-
-    The fields describe the table and the program.
+    """The daemon started. The fields describe the table and the program.
 
     `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
     the back (A or B) of each set of cards at the table, by the id of the set.
@@ -196,12 +194,8 @@ class FaultData(EntryData, frozen=True):
     evidence: dict[str, str]
 
 
-class FaultClearedData(EntryData, frozen=True):
+class FaultClearedData(FaultData, frozen=True):
     """A fault was cleared. `evidence` is the evidence with which the fault was raised."""
-
-    code: int
-    name: FaultName
-    evidence: dict[str, str]
 
 
 class CallData(EntryData, frozen=True):

@@ -68,9 +68,7 @@ class Journal:
         attempt: int | None = None,
         public: bool,
     ) -> ChainedEntry:
-        """Create the next entry of the chain, and return it.
-
-        It is not stored yet.
+        """Create the next entry of the chain, and return it. It is not stored yet.
 
         `flush` or `sync` stores the entry. Raises ValueError for data that an entry cannot contain
         (entries.py).

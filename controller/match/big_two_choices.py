@@ -92,7 +92,7 @@ def begin_choices(
 def answer_choice(
     opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices after the answer of a seat at `at_ms`.
+    """Return the choices after a seat has answered at `at_ms`.
 
     Overdue choices are decided first. Raises ValueError if the seat is not asked then, also because
     its time is up.

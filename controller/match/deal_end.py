@@ -67,7 +67,7 @@ def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
 
 
 def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
-    """Cancel the place or the report of a player who still has cards.
+    """Cancel the place, or the report of being out, of a player who still has cards.
 
     Later places move up. A report without a confirmation disappears without a trace.
     """
@@ -80,7 +80,7 @@ def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
-    """Return the match in its result phase if the places complete the finish, else in play.
+    """Return the match, in its result phase if the places complete the finish, else in play.
 
     `ended_ms` is when the last card was played, if not now. It is not before the release of the
     hands.
@@ -119,7 +119,7 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrde
 
 
 def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:
-    """Record a confirmation, and write the result of the deal when the result is confirmed.
+    """Record a confirmation of the result, and write the result when nobody else must confirm it.
 
     Both sides must confirm it, or the referee. Provisional: seed 000 A13.1 has every deal written,
     but does not state who confirms it.
@@ -171,15 +171,13 @@ def order_extra_deal(match: GuandanMatch, event: events.ExtraDealOrdered) -> Ste
 
 
 def is_ended_by_time(match: GuandanMatch) -> bool:
-    """Return whether time ended the deal before its last card. Source: seed 000 A14.2.3–4."""
+    """Return whether time was up before the deal's last card. Source: seed 000 A14.2.3–4."""
     ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
     return not match.extra and is_deal_stopped(match.clock, ended_ms)
 
 
 def stop_deal(match: GuandanMatch, event: events.DealStopped) -> StepResult:
-    """Stop a deal that time ended before its last card.
-
-    The deal does not count.
+    """Stop a deal because time was up before its last card. The deal does not count.
 
     Source: seed 000 A14.2.3–4.
     """

@@ -287,9 +287,7 @@ def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
 
 
 def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
-    """Continue the deal if the referee's four counts are right.
-
-    Otherwise deal again.
+    """Continue the deal if the referee's four counts are right. Otherwise deal again.
 
     Each seat must have a whole hand, but the tribute changes this. A payer whose card is not
     returned yet has one card less, and the receiver one more. A card that was just laid may be
@@ -378,7 +376,7 @@ def _redeal(
 
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
-    """Begin another attempt of the present deal, as the present score sheet requires it.
+    """Begin another attempt of the present deal, because its hands cannot be played.
 
     The players have no hands any more. If the score sheet cancels the deal, return the match
     without it.

@@ -80,9 +80,7 @@ class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
 
 
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
-    """Four right hands are ready.
-
-    In a first deal, `turned_to` got the turned-up card.
+    """Four right hands are ready. In a first deal, `turned_to` got the turned-up card.
 
     In Big Two `turned_to` has the card that must lead. A machine may withhold both fields until the
     hands are released.
@@ -257,7 +255,7 @@ class ExtraDealOrdered(ChiefDecisionBase, frozen=True, tag="ExtraDealOrdered"):
 
 
 class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
-    """The referee stopped a deal that time ended before its last card.
+    """The referee stopped a deal, because time was up before its last card.
 
     The deal does not count. Source: seed 000 A14.2.3.
     """
@@ -268,9 +266,7 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 
 
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
-    """The result of a recorded deal was wrong and is corrected.
-
-    The facts of later deals stay.
+    """The result of a recorded deal was wrong and is corrected. The facts of later deals stay.
 
     `choice`: the new result counts from now on, or it counts and the later deals are void, or
     nothing changes. `by`: the person who decided. `entered_by`: the person who entered a verbal
@@ -288,7 +284,7 @@ class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
 
 
 class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
-    """The chief confirmed in writing a verbal correction of `deal`.
+    """The chief confirmed a verbal correction of `deal` in writing.
 
     `row` is the number of the correction's row on the score sheet.
     """
@@ -300,7 +296,7 @@ class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"
 
 
 class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
-    """The referee was called, or suspended the table. The clocks of seats are paused."""
+    """The table was suspended, or a referee was called. The clocks of seats are paused."""
 
     reason: str
 
@@ -383,7 +379,7 @@ class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
 
 
 class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
-    """The chief confirmed in writing a ruling that was approved verbally."""
+    """The chief confirmed a ruling in writing, after it was approved verbally."""
 
     id: str
     by: str

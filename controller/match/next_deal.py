@@ -93,7 +93,10 @@ StepResult = tuple[AnyMatch, Effects]
 
 
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
-    """Return the match with its next deal due by the machine. Source: seed 000 A5, seed 002 A5."""
+    """Return the match in which its next deal is due. The machine deals it.
+
+    Source: seed 000 A5, seed 002 A5.
+    """
     number = match.deal + 1
     fresh = replace(match, deal=number, misdeals=0, by_hand=False, began_ms=None, **_EMPTY_ATTEMPT)
     if isinstance(fresh, GuandanMatch):
@@ -170,7 +173,9 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match with the present deal's level and previous result from the score sheet."""
+    """Return the match after its level and previous result were taken from the score sheet
+    again.
+    """
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace(match, level=level, owner=standing.owner, follows=standing.previous)
@@ -233,7 +238,7 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the match without the deal that was due if the score sheet cancels it, else None.
+    """Return the match without its due deal if the score sheet cancels the deal, else None.
 
     An extra deal that the chief ordered after a draw is not cancelled by the same draw.
     """

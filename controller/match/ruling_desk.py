@@ -174,7 +174,7 @@ def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResu
 
 
 def confirm_verbal_ruling(match: GuandanMatch, event: events.VerbalRulingConfirmed) -> StepResult:
-    """Record that the chief confirmed in writing a ruling that was approved verbally."""
+    """Record the chief's written confirmation of a ruling that was approved verbally."""
     ruling = find_ruling(match, event.id)
     return _replace_ruling(match, confirm_verbal(ruling, event.by, event.role)), ()
 

@@ -170,10 +170,7 @@ def is_in_force(ruling: MatchRuling) -> bool:
 
 
 def is_unconfirmed(ruling: MatchRuling) -> bool:
-    """Return whether a ruling is in force only by a verbal decision without a confirmation.
-
-    The chief must still confirm it.
-    """
+    """Return whether a ruling is in force, but the chief must still confirm its verbal approval."""
     return is_in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
 
 

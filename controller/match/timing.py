@@ -100,7 +100,7 @@ def is_stopped(match: AnyMatch) -> bool:
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match after its first lead, when the clock of the opening ends."""
+    """Return the match after its first lead, without the clock of the opening."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
     return replace(match, led=True, clocks=clocks)
 
@@ -181,7 +181,7 @@ _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 
 
 def _signed_phase_words(match: AnyMatch) -> Words:
-    """Return the name of the phase with the list of those who have signed the sheet so far."""
+    """Return a text with the phase, and with everybody who has signed the sheet so far."""
     names = [signature.signer for signature in match.signatures]
     phase = phase_words(match.phase)
     return Words(

@@ -184,7 +184,7 @@ def _require_card_values(values: Iterable[int]) -> None:
 
 
 def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
-    """Return the entered value of a return card by its receiver, or {} without a value.
+    """Return {receiver: value} for a return card, or {} if no value was entered.
 
     Raises RefusedError if the value is missing and the leader depends on it.
     """

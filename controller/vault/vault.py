@@ -191,7 +191,7 @@ class Vault:
         return CardVerdict(event.index, decision.look, decision.why)
 
     def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
-        """Return the fault names of the set of cards, or () if the set is right.
+        """Return the names of all faults of the set of cards, or () if the set is right.
 
         `places` has the place of each card that landed in a seat's pocket, by the card's index.
         `cards` is the number of cards in a set. Call this after every card was fed, because a card

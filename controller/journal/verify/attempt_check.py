@@ -199,9 +199,7 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return the way of each card, or None if no source shows it completely.
-
-    Yield the findings.
+    """Return the way of each card, or None if no source shows it completely. Yield the findings.
 
     The sources are the opened record, the reveal, and the board events of the journal. If several
     of them exist, they must agree: the record with the reveal, and both with the journal. The

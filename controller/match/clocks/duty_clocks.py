@@ -169,7 +169,7 @@ def restart_all_from_warning(
 
 
 def clocks_for_duty(clocks: DutyClocks, duty: ClockDuty) -> Iterable[DutyClock]:
-    """Return the clocks that measure this duty."""
+    """Return those of the clocks that measure the time for this duty."""
     return (clock for clock in clocks if clock.duty == duty)
 
 
