@@ -1,4 +1,4 @@
-"""Certificate files: functions that make their text, and write them completely or not at all.
+"""The text of certificate files.
 
 The format is pyzmq's certificate format with additional metadata. `zmq.auth` can read the files,
 and controller/roster reads them without ZeroMQ.
@@ -13,7 +13,7 @@ import zmq
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.host.atomic_files import make_folder, replace_file, write_new_file
+from controller.host.atomic_files import make_folder
 from controller.host.printable_text import escape_unprintable
 from controller.messages import Role
 from controller.roster import TABLE_NAME, Certificate, parse_certificate, sign_certificate
@@ -104,23 +104,6 @@ def date_text(moment: datetime) -> str:
     if at_midnight and moment.date() > date.min:
         return (moment - timedelta(days=1)).date().isoformat()
     return _utc_stamp(moment)
-
-
-def write_new_text(path: Path, text: str, mode: int) -> None:
-    """Write a new file with this text, either completely or not at all.
-
-    Raises FileExistsError if `path` exists, and OSError.
-    """
-    write_new_file(path, text.encode(), mode)
-
-
-def replace_text(path: Path, text: str, mode: int) -> None:
-    """Write a file with this text, either completely or not at all, in place of the present file.
-
-    A file that already has this content is not changed. A replaced file keeps its owner, a new file
-    gets the owner of its folder. Raises OSError.
-    """
-    replace_file(path, text.encode(), mode)
 
 
 def make_folder_like(folder: Path, like: Path) -> Path:

@@ -14,13 +14,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from controller.keys.certificate_files import (
-    PUBLIC_MODE,
-    make_folder_like,
-    public_text,
-    replace_text,
-    write_new_text,
-)
+from controller.host.atomic_files import replace_file, write_new_file
+from controller.keys.certificate_files import PUBLIC_MODE, make_folder_like, public_text
 from controller.roster import (
     ADMITTED_FOLDER,
     REVOKED_FOLDER,
@@ -48,7 +43,7 @@ def enrol_client(folder: Path, client: Certificate, expires: datetime | None = N
     roster = Roster.load(folder)
     for path, there in _admitted_files(folder):
         if _without_table_fields(there) == _without_table_fields(client):
-            replace_text(path, public_text(_with_expiry(there, expires)), PUBLIC_MODE)
+            replace_file(path, public_text(_with_expiry(there, expires)).encode(), PUBLIC_MODE)
             return path
     _refuse_clash(client, roster)
     return _write_admitted(folder, _with_expiry(client, expires))
@@ -74,7 +69,7 @@ def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[
     _refuse_clash(client, Roster([], roster.revoked))
     for path, there in old:
         sooner = ends if there.expires is None else min(ends, there.expires)
-        replace_text(path, public_text(replace(there, expires=sooner)), PUBLIC_MODE)
+        replace_file(path, public_text(replace(there, expires=sooner)).encode(), PUBLIC_MODE)
     _refuse_clash(client, Roster.load(folder))
     _write_admitted(folder, client)
     return [there for _, there in old]
@@ -94,16 +89,15 @@ def revoke_client(
         if there.name == name and mark in (None, fingerprint(there))
     ]
     if not found:
-        raise RosterError(
-            f"{folder / ADMITTED_FOLDER}: no client is admitted as {name}; see `keys list`"
-        )
+        where = folder / ADMITTED_FOLDER
+        raise RosterError(f"{where}: no client is admitted as {name}; see `keys list`")
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)
         place = (
             make_folder_like(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
             / f"{name}-{fingerprint(there)}.key"
         )
-        replace_text(place, public_text(gone), PUBLIC_MODE)
+        replace_file(place, public_text(gone).encode(), PUBLIC_MODE)
         path.unlink()
     return [there for _, there in found]
 
@@ -144,7 +138,7 @@ def _write_admitted(folder: Path, client: Certificate) -> Path:
     place = folder / ADMITTED_FOLDER / f"{client.name}.key"
     if place.exists():
         place = place.with_name(f"{client.name}-{fingerprint(client)}.key")
-    write_new_text(place, public_text(client), PUBLIC_MODE)
+    write_new_file(place, public_text(client).encode(), PUBLIC_MODE)
     return place
 
 

@@ -14,15 +14,14 @@ from typing import Final
 
 from nacl.signing import SigningKey
 
+from controller.host.atomic_files import replace_file, write_new_file
 from controller.keys.certificate_files import (
     PUBLIC_MODE,
     SECRET_MODE,
     new_client_secret,
     new_sign_secret,
     public_text,
-    replace_text,
     table_secret_text,
-    write_new_text,
 )
 from controller.keys.enrolment import admit_file
 from controller.messages import Role
@@ -69,16 +68,17 @@ def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
         raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
     sign = state_dir / KEYS_FOLDER / SIGN_FILE
     if not sign.exists():
-        write_new_text(sign, new_sign_secret(), SECRET_MODE)
+        write_new_file(sign, new_sign_secret().encode(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
     if all(path.exists() and read_certificate(path).verify == verify for path in public):
         return
     if not secret.exists():
-        write_new_text(secret, table_secret_text(verify), SECRET_MODE)
+        write_new_file(secret, table_secret_text(verify).encode(), SECRET_MODE)
     there = read_certificate(secret)
     if there.curve_secret is None:
         raise RosterError(f"{secret}: holds no secret-key; put the table's secret file there")
-    replace_text(secret, table_secret_text(verify, (there.curve, there.curve_secret)), SECRET_MODE)
+    text = table_secret_text(verify, (there.curve, there.curve_secret))
+    replace_file(secret, text.encode(), SECRET_MODE)
     _write_public(read_certificate(secret), public)
 
 
@@ -94,11 +94,12 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
     before = read_certificate(public[0])
     name = f"{TABLE_NAME}-{fingerprint(before)}.key"
     for folder in dict.fromkeys((gateways, state_dir)):
-        replace_text(folder / KEYS_FOLDER / ARCHIVE_FOLDER / name, public_text(before), PUBLIC_MODE)
+        archive = folder / KEYS_FOLDER / ARCHIVE_FOLDER / name
+        replace_file(archive, public_text(before).encode(), PUBLIC_MODE)
     sign = state_dir / KEYS_FOLDER / SIGN_FILE
-    replace_text(sign, new_sign_secret(), SECRET_MODE)
+    replace_file(sign, new_sign_secret().encode(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
-    replace_text(secret, table_secret_text(verify), SECRET_MODE)
+    replace_file(secret, table_secret_text(verify).encode(), SECRET_MODE)
     after = read_certificate(secret)
     _write_public(after, public)
     return after
@@ -112,10 +113,10 @@ def create_client_keys(place: Path, name: str, role: Role) -> Path:
     folder = place / CLIENTS_FOLDER
     secret = folder / f"{name}.key_secret"
     if not secret.exists():
-        write_new_text(secret, new_client_secret(name, role), SECRET_MODE)
+        write_new_file(secret, new_client_secret(name, role).encode(), SECRET_MODE)
     public = secret.with_suffix(".key")
     if not public.exists():
-        write_new_text(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+        write_new_file(public, public_text(read_certificate(secret)).encode(), PUBLIC_MODE)
     return public
 
 
@@ -126,9 +127,9 @@ def write_key_request(folder: Path, name: str, role: Role, expires: datetime | N
     OSError.
     """
     secret = folder / f"{name}.key_secret"
-    write_new_text(secret, new_client_secret(name, role, expires), SECRET_MODE)
+    write_new_file(secret, new_client_secret(name, role, expires).encode(), SECRET_MODE)
     public = secret.with_suffix(".key")
-    replace_text(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+    replace_file(public, public_text(read_certificate(secret)).encode(), PUBLIC_MODE)
     return public
 
 
@@ -174,14 +175,12 @@ def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
 
     The gateway's public file is the first.
     """
-    public = [
-        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
-        for folder in dict.fromkeys((gateways, state_dir))
-    ]
+    folders = dict.fromkeys((gateways, state_dir))
+    public = [folder / KEYS_FOLDER / f"{TABLE_NAME}.key" for folder in folders]
     return gateways / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", public
 
 
 def _write_public(table: Certificate, public: list[Path]) -> None:
     # the gateway's file is written last and marks the end of the operation
     for path in reversed(public):
-        replace_text(path, public_text(table), PUBLIC_MODE)
+        replace_file(path, public_text(table).encode(), PUBLIC_MODE)

@@ -92,7 +92,7 @@ def begin_choices(
 def answer_choice(
     opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices after the answer of a seat at `at_ms`.
+    """Return the choices after a seat has answered at `at_ms`.
 
     Overdue choices are decided first. Raises ValueError if the seat is not asked then, also because
     its time is up.
@@ -116,9 +116,8 @@ def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePl
     """
     while (due_ms := opening.current_round().deadline_ms()) is not None and due_ms <= at_ms:
         asking = opening.current_round()
-        silent = [
-            ChoiceAnswer(seat, asking.choice.default, due_ms, True) for seat in asking.seats_asked()
-        ]
+        default, asked = asking.choice.default, asking.seats_asked()
+        silent = [ChoiceAnswer(seat, default, due_ms, True) for seat in asked]
         opening = _begin_doubling(_replace_current_round(opening, _add_answers(asking, *silent)))
     return opening
 

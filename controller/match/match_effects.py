@@ -31,7 +31,7 @@ class EffectBase(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
 
 
 class EventRefused(EffectBase, frozen=True):
-    """The effect that an event was refused and changed nothing. `refusal` is the reason."""
+    """The report that an event was refused and changed nothing. `refusal` is the reason."""
 
     refusal: Refusal
 

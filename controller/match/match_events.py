@@ -27,10 +27,19 @@ class SeatEventBase(MatchEventBase, frozen=True):
     seat: Seat
 
 
-class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
+class ChiefDecisionBase(MatchEventBase, frozen=True):
+    """The base of the events that record a decision of the chief about a deal."""
+
+    reason: str
+    by: str
+    role: Role
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class SeatTaken(SeatEventBase, frozen=True, tag="Seated"):
     """The player `person` took the seat `seat`. The list of the pair names the expected person."""
 
-    seat: Seat
     person: str | None = None
 
 
@@ -71,9 +80,7 @@ class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
 
 
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
-    """Four right hands are ready.
-
-    In a first deal, `turned_to` got the turned-up card.
+    """Four right hands are ready. In a first deal, `turned_to` got the turned-up card.
 
     In Big Two `turned_to` has the card that must lead. A machine may withhold both fields until the
     hands are released.
@@ -133,17 +140,11 @@ class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
     entered_by: str | None = None
 
 
-class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
+class DealVoided(ChiefDecisionBase, frozen=True, tag="DealVoided"):
     """The chief voided a deal that had begun, and it is dealt again (作废，重新发牌).
 
     `entered_by`: the person who entered a verbal decision of the chief.
     """
-
-    reason: str
-    by: str
-    role: Role
-    verbal: bool = False
-    entered_by: str | None = None
 
 
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
@@ -178,20 +179,18 @@ class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
     payer: Seat
 
 
-class ReturnLaid(MatchEventBase, frozen=True, tag="ReturnLaid"):
+class ReturnLaid(SeatEventBase, frozen=True, tag="ReturnLaid"):
     """The player at `seat` gave a card in return for a tribute.
 
     `value` is present if the rulebook shows it or needs it.
     """
 
-    seat: Seat
     value: int | None = None
 
 
-class ReturnCorrected(MatchEventBase, frozen=True, tag="ReturnCorrected"):
+class ReturnCorrected(SeatEventBase, frozen=True, tag="ReturnCorrected"):
     """The player at `seat` replaced a wrong return card by another card, before the first lead."""
 
-    seat: Seat
     value: int | None = None
 
 
@@ -232,10 +231,9 @@ class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
     left: dict[Seat, int]
 
 
-class ChoiceAnswered(MatchEventBase, frozen=True, tag="Answered"):
+class ChoiceAnswered(SeatEventBase, frozen=True, tag="Answered"):
     """The answer of the player at `seat` about an open hand or doubling, in Big Two."""
 
-    seat: Seat
     yes: bool
 
 
@@ -249,21 +247,15 @@ class LeaderNamed(SeatEventBase, frozen=True, tag="LeaderNamed"):
     """The side that won a forfeited deal named `seat` as the leader of the next deal."""
 
 
-class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
+class ExtraDealOrdered(ChiefDecisionBase, frozen=True, tag="ExtraDealOrdered"):
     """The chief ordered an extra deal, because the match is equal (加打一副).
 
     `entered_by`: the person who entered a verbal decision of the chief.
     """
 
-    reason: str
-    by: str
-    role: Role
-    verbal: bool = False
-    entered_by: str | None = None
-
 
 class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
-    """The referee stopped a deal that time ended before its last card.
+    """The referee stopped a deal, because time was up before its last card.
 
     The deal does not count. Source: seed 000 A14.2.3.
     """
@@ -274,9 +266,7 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 
 
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
-    """The result of a recorded deal was wrong and is corrected.
-
-    The facts of later deals stay.
+    """The result of a recorded deal was wrong and is corrected. The facts of later deals stay.
 
     `choice`: the new result counts from now on, or it counts and the later deals are void, or
     nothing changes. `by`: the person who decided. `entered_by`: the person who entered a verbal
@@ -294,7 +284,7 @@ class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
 
 
 class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
-    """The chief confirmed in writing a verbal correction of `deal`.
+    """The chief confirmed a verbal correction of `deal` in writing.
 
     `row` is the number of the correction's row on the score sheet.
     """
@@ -306,7 +296,7 @@ class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"
 
 
 class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
-    """The referee was called, or suspended the table. The clocks of seats are paused."""
+    """The table was suspended, or a referee was called. The clocks of seats are paused."""
 
     reason: str
 
@@ -389,7 +379,7 @@ class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
 
 
 class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
-    """The chief confirmed in writing a ruling that was approved verbally."""
+    """The chief confirmed a ruling in writing, after it was approved verbally."""
 
     id: str
     by: str
@@ -403,55 +393,20 @@ class SheetSigned(MatchEventBase, frozen=True, tag="Signed"):
     person: str
 
 
+_StartEvent = SeatTaken | MatchStarted | HandDealOrdered | SetShuffled | SetCut | CardTurnedUp
+_HandsEvent = HandsDealt | AttemptFailed | ReleaseOrdered | HandsReleased | HandCounted
+_CountEvent = CountClaimed | HandsRecounted | DealVoided
+_TributeEvent = AntiTributeAnswered | TributeLaid | TributeValued | TributeChosen
+_ReturnEvent = ReturnLaid | ReturnCorrected | ReturnsSwapped
+_PlayEvent = LeadMade | OutClaimed | OutConfirmed | OutWithdrawn
+_ResultEvent = ResultEntered | CardsLeftEntered | ChoiceAnswered | ResultConfirmed | LeaderNamed
+_SheetEvent = ExtraDealOrdered | DealStopped | ResultCorrected | CorrectionConfirmed
+_StopEvent = TableSuspended | TableResumed | AreaPaused | AreaResumed | TimeAdded
+_ClockEvent = PlayClockStarted | PlayerWarned | PlayMade | TimePassed
+_RulingEvent = RulingProposed | RulingApproved | RulingRejected | VerbalRulingConfirmed
+_DealEvent = _StartEvent | _HandsEvent | _CountEvent | _TributeEvent | _ReturnEvent | _PlayEvent
 MatchEvent = (
-    SeatTaken
-    | MatchStarted
-    | HandDealOrdered
-    | SetShuffled
-    | SetCut
-    | CardTurnedUp
-    | HandsDealt
-    | AttemptFailed
-    | ReleaseOrdered
-    | HandsReleased
-    | HandCounted
-    | CountClaimed
-    | HandsRecounted
-    | DealVoided
-    | AntiTributeAnswered
-    | TributeLaid
-    | TributeValued
-    | TributeChosen
-    | ReturnLaid
-    | ReturnCorrected
-    | ReturnsSwapped
-    | LeadMade
-    | OutClaimed
-    | OutConfirmed
-    | OutWithdrawn
-    | ResultEntered
-    | CardsLeftEntered
-    | ChoiceAnswered
-    | ResultConfirmed
-    | LeaderNamed
-    | ExtraDealOrdered
-    | DealStopped
-    | ResultCorrected
-    | CorrectionConfirmed
-    | TableSuspended
-    | TableResumed
-    | AreaPaused
-    | AreaResumed
-    | TimeAdded
-    | PlayClockStarted
-    | PlayerWarned
-    | PlayMade
-    | TimePassed
-    | RulingProposed
-    | RulingApproved
-    | RulingRejected
-    | VerbalRulingConfirmed
-    | SheetSigned
+    _DealEvent | _ResultEvent | _SheetEvent | _StopEvent | _ClockEvent | _RulingEvent | SheetSigned
 )
 
 

@@ -5,11 +5,7 @@ from typing import Any, TypeVar, cast
 from msgspec.structs import replace
 
 from controller.match.clocks import match_clock
-from controller.match.match_effects import (
-    DealDue,
-    Effects,
-    RefereeCalled,
-)
+from controller.match.match_effects import DealDue, Effects, RefereeCalled
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.rulings import is_in_force
@@ -97,24 +93,15 @@ StepResult = tuple[AnyMatch, Effects]
 
 
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
-    """Return the match with its next deal due by the machine. Source: seed 000 A5, seed 002 A5."""
-    fresh = replace(
-        match,
-        deal=match.deal + 1,
-        misdeals=0,
-        by_hand=False,
-        began_ms=None,
-        **_EMPTY_ATTEMPT,
-    )
+    """Return the match in which its next deal is due. The machine deals it.
+
+    Source: seed 000 A5, seed 002 A5.
+    """
+    number = match.deal + 1
+    fresh = replace(match, deal=number, misdeals=0, by_hand=False, began_ms=None, **_EMPTY_ATTEMPT)
     if isinstance(fresh, GuandanMatch):
-        fresh = replace(
-            follow_standing(fresh),
-            extra=extra,
-            exchange=None,
-            gone=(),
-            outs=(),
-            dead=(),
-        )
+        fresh = follow_standing(fresh)
+        fresh = replace(fresh, extra=extra, exchange=None, gone=(), outs=(), dead=())
     elif isinstance(fresh, BigTwoMatch):
         fresh = replace(fresh, choices=None, left={})
     return begin_attempt(fresh)
@@ -186,7 +173,9 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match with the present deal's level and previous result from the score sheet."""
+    """Return the match after its level and previous result were taken from the score sheet
+    again.
+    """
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace(match, level=level, owner=standing.owner, follows=standing.previous)
@@ -249,7 +238,7 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the match without the deal that was due if the score sheet cancels it, else None.
+    """Return the match without its due deal if the score sheet cancels the deal, else None.
 
     An extra deal that the chief ordered after a draw is not cancelled by the same draw.
     """

@@ -5,17 +5,12 @@ until a person acknowledges it.
 """
 
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import ClockDuty
 from controller.match.clocks.stopwatch import ClockReportKind
-from controller.match.match_effects import (
-    AddedTimeDue,
-    ClockReported,
-    MatchEffect,
-    RefereeCalled,
-)
+from controller.match.match_effects import AddedTimeDue, ClockReported, MatchEffect, RefereeCalled
 from controller.match.match_effects import MatchCallReason as AskedFor
 from controller.match.match_state import AnyMatch
 from controller.match.next_deal import is_added_time_open
@@ -104,15 +99,5 @@ _OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
 }
 """Conditions under which the match still waits for an answer."""
 
-_OVERRUN_DUTIES: dict[str, ClockDuty] = {
-    "play_warning": "play",
-    "play_violation": "play",
-    "tribute_warning": "tribute",
-    "tribute_violation": "tribute",
-    "return_warning": "return",
-    "return_violation": "return",
-    "opening_over": "opening",
-    "late_regulations": "late",
-    "late_default": "late",
-}
-"""The duty that is not done when a clock calls a referee."""
+_OVERRUN_DUTIES = {why: cast(ClockDuty, why.partition("_")[0]) for why in get_args(OverrunReason)}
+"""The duty that is not done when a clock calls a referee. The kind of the report begins with it."""

@@ -95,9 +95,8 @@ def _move_level(
     match: GuandanMatch, ruling: MatchRuling, what: LevelUp | LevelDown, at_ms: int
 ) -> StepResult:
     steps = what.steps if isinstance(what, LevelUp) else -what.steps
-    row = ShiftRow(
-        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
-    )
+    number = next_row_number(match)
+    row = ShiftRow(row=number, at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps)
     return add_row(match, row), ()
 
 

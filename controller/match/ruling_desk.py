@@ -9,22 +9,12 @@ from typing import Final, NamedTuple, get_args
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.match_effects import Effects
-from controller.match.match_events import (
-    RulingApproved,
-    RulingProposed,
-    RulingRejected,
-    VerbalRulingConfirmed,
-)
 from controller.match.match_state import GuandanMatch, TributeExchange
-from controller.match.next_deal import (
-    StepResult,
-    add_row,
-    next_row_number,
-    reconsider_match,
-)
+from controller.match.next_deal import StepResult, add_row, next_row_number, reconsider_match
 from controller.match.phase import ENDED_PHASES
-from controller.match.refusals import Refusal, RefusedError, refuse
+from controller.match.refusals import refuse
 from controller.match.ruling_consequences import apply_consequence, undo_consequences
 from controller.match.rulings import (
     MatchRuling,
@@ -124,7 +114,7 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
         refuse("RETURN_IS_RIGHT", charged[0].card or "")
 
 
-def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
+def propose_ruling(match: GuandanMatch, event: events.RulingProposed) -> StepResult:
     """Store a proposed ruling. Nothing happens until a person decides about it."""
     if any(ruling.id == event.id for ruling in match.rulings):
         refuse("TWICE", event.id)
@@ -137,7 +127,7 @@ def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
     return replace(match, rulings=(*match.rulings, ruling)), ()
 
 
-def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
+def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepResult:
     """Put a proposed ruling into force: record its penalty and apply its consequences.
 
     The chief decides about changes of a signed sheet (seed 002 A15).
@@ -145,20 +135,13 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
     ruling = find_ruling(match, event.id)
     if match.signatures:
         require_authority("signed_sheet", event.role, verbal=event.verbal)
-    require_possible_charge(
-        match, ruling.charge
-    )  # More of the deal is known now than when it was proposed.
+    # More of the deal is known now than when the ruling was proposed.
+    require_possible_charge(match, ruling.charge)
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
-    word = approve(
-        ruling,
-        event.by,
-        event.role,
-        event.verbal,
-        event.proposal,
-        entered_by=event.entered_by,
+    decided = approve(
+        ruling, event.by, event.role, event.verbal, event.proposal, entered_by=event.entered_by
     )
-    decided = _ruling_or_raise(word)
     match = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
     effects: Effects = ()
     for consequence in decided.proposal.effects:
@@ -173,12 +156,12 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
     return match, effects
 
 
-def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
+def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResult:
     """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
-    word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
-    match = _replace_ruling(match, _ruling_or_raise(word))
+    rejected = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replace_ruling(match, rejected)
     if not overturned:
         return match, ()
     restored, _ = undo_consequences(match, ruling)
@@ -190,12 +173,10 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     return reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
 
 
-def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
-    """Record that the chief confirmed in writing a ruling that was approved verbally."""
+def confirm_verbal_ruling(match: GuandanMatch, event: events.VerbalRulingConfirmed) -> StepResult:
+    """Record the chief's written confirmation of a ruling that was approved verbally."""
     ruling = find_ruling(match, event.id)
-    return _replace_ruling(
-        match, _ruling_or_raise(confirm_verbal(ruling, event.by, event.role))
-    ), ()
+    return _replace_ruling(match, confirm_verbal(ruling, event.by, event.role)), ()
 
 
 def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
@@ -211,9 +192,8 @@ def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     if deal != match.deal or not match.is_deal_under_way:
         row = find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
-    exchange = match.exchange or TributeExchange(
-        payers=tribute_payers(match.profile, match.follows)
-    )
+    payers = tribute_payers(match.profile, match.follows)
+    exchange = match.exchange or TributeExchange(payers=payers)
     owed = () if exchange.anti else exchange.payers
     due = () if exchange.plan is None else exchange.plan.returns
     seen = {} if is_withholding(match) else exchange.returned
@@ -243,12 +223,6 @@ def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposa
         discretionary_proposal(match.profile, charge, penalty) for penalty in penalties
     ]:
         refuse("NOT_LEGAL")
-
-
-def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
-    if isinstance(ruling, Refusal):
-        raise RefusedError(ruling)
-    return ruling
 
 
 def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.match.refusals import Refusal, RefusedError
+from controller.match.refusals import refuse
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.penalty_record import Incident, PenaltyEntry, PenaltyRecord
@@ -57,24 +57,18 @@ REFEREE_ROLES = frozenset({Role.REFEREE, Role.CHIEF})
 
 def require_authority(act: DecidedAct, role: Role, *, verbal: bool = False) -> None:
     """Raise RefusedError unless a person with the role `role` may decide about `act`."""
-    refused = authority_refusal(AUTHORITY_BY_ACT[act], role, verbal=verbal)
-    if refused is not None:
-        raise RefusedError(refused)
+    require_role(AUTHORITY_BY_ACT[act], role, verbal=verbal)
 
 
-def authority_refusal(
-    needed: Literal["referee", "chief"], role: Role, *, verbal: bool
-) -> Refusal | None:
-    """Return a refusal if `role` may not make this decision, or None if it may.
+def require_role(needed: Literal["referee", "chief"], role: Role, *, verbal: bool) -> None:
+    """Raise RefusedError unless `role` may make a decision that needs the role `needed`.
 
-    `needed` is the role that the decision needs. `verbal`: a referee enters a verbal decision of
-    the chief.
+    `verbal`: a referee enters a verbal decision of the chief.
     """
     if role not in REFEREE_ROLES:
-        return Refusal("NOT_A_REFEREE")
+        refuse("NOT_A_REFEREE")
     if needed == "chief" and role is not Role.CHIEF and not verbal:
-        return Refusal("NEEDS_CHIEF")
-    return None
+        refuse("NEEDS_CHIEF")
 
 
 class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -124,20 +118,18 @@ def approve(
     proposal: PenaltyProposal | None = None,
     *,
     entered_by: str | None = None,
-) -> MatchRuling | Refusal:
+) -> MatchRuling:
     """Return the ruling in force, with the proposed penalty or with another one (改判).
 
     `proposal` is the other penalty, which must be legal. `verbal`: the referee `entered_by` enters
-    the decision of the chief `by`. Returns a refusal if `role` may not do this, or if the ruling is
-    not open.
+    the decision of the chief `by`. Raises RefusedError if `role` may not do this, or if the ruling
+    is not open.
     """
     if ruling.state != "proposed":
-        return Refusal("NOT_OPEN", ruling.id)
+        refuse("NOT_OPEN", ruling.id)
     chosen = proposal or ruling.proposal
     chiefs = "chief" in (chosen.needs, ruling.proposal.needs)
-    refused = authority_refusal("chief" if chiefs else "referee", role, verbal=verbal)
-    if refused is not None:
-        return refused
+    require_role("chief" if chiefs else "referee", role, verbal=verbal)
     return replace(
         ruling,
         state="decided",
@@ -151,26 +143,25 @@ def approve(
 
 def reject(
     ruling: MatchRuling, by: str, role: Role, verbal: bool = False, *, entered_by: str | None = None
-) -> MatchRuling | Refusal:
+) -> MatchRuling:
     """Return the ruling as rejected (驳回), or as overturned by the chief if it was decided.
 
-    `entered_by`: the person who enters this as a verbal decision of the chief. Returns a refusal if
-    `role` may not do this, or if the ruling was rejected before.
+    `entered_by`: the person who enters this as a verbal decision of the chief. Raises RefusedError
+    if `role` may not do this, or if the ruling was rejected before.
     """
     if ruling.state == "rejected":
-        return Refusal("NOT_OPEN", ruling.id)
+        refuse("NOT_OPEN", ruling.id)
     need = "chief" if ruling.state == "decided" else ruling.proposal.needs
-    refused = authority_refusal(need, role, verbal=verbal)
-    return refused or replace(
-        ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by
-    )
+    require_role(need, role, verbal=verbal)
+    return replace(ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by)
 
 
-def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Refusal:
-    """Return the ruling with its verbal approval confirmed by the chief, or a refusal."""
+def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling:
+    """Return the ruling with its verbal approval confirmed by the chief. Raises RefusedError."""
     if not is_unconfirmed(ruling):
-        return Refusal("NOT_VERBAL", ruling.id)
-    return authority_refusal("chief", role, verbal=False) or replace(ruling, confirmed_by=by)
+        refuse("NOT_VERBAL", ruling.id)
+    require_role("chief", role, verbal=False)
+    return replace(ruling, confirmed_by=by)
 
 
 def is_in_force(ruling: MatchRuling) -> bool:
@@ -179,10 +170,7 @@ def is_in_force(ruling: MatchRuling) -> bool:
 
 
 def is_unconfirmed(ruling: MatchRuling) -> bool:
-    """Return whether a ruling is in force only by a verbal decision without a confirmation.
-
-    The chief must still confirm it.
-    """
+    """Return whether a ruling is in force, but the chief must still confirm its verbal approval."""
     return is_in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
 
 

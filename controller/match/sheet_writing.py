@@ -120,14 +120,8 @@ def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[C
     )
 
 
-BIG_TWO_SIGNERS = (*SEATS, "referee")
-"""The signers of a Big Two sheet. Each player has their own score (provisional)."""
-
-
 def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
-    """Correct the result of a deal on the score sheet.
-
-    The facts of later deals stay.
+    """Correct the result of a deal on the score sheet. The facts of later deals stay.
 
     A referee may do this until a later deal begins or the sheet has a signature. After that, only
     the chief may do it.
@@ -152,7 +146,7 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
 
 
 def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepResult:
-    """Record that the chief confirmed in writing a verbal correction. The sheet stays unchanged."""
+    """Record the chief's written confirmation of a verbal correction. The sheet stays unchanged."""
     require_authority("late_correction", event.role)
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
@@ -217,9 +211,7 @@ def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> Guandan
 
 
 def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
-    """Add a signature to the score sheet.
-
-    The last signature closes the sheet.
+    """Add a signature to the score sheet. The last signature closes the sheet.
 
     `roles.signers` of the profile lists the signers.
     """
@@ -232,7 +224,7 @@ def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
 
 
 def sheet_signers(match: AnyMatch) -> tuple[str, ...]:
-    """Return the sides, seats or referees that must sign the score sheet of a match."""
+    """Return who must sign the score sheet of a match: sides, seats or the referee."""
     if isinstance(match, GuandanMatch):
         return tuple(match.profile.roles.signers)
-    return BIG_TWO_SIGNERS
+    return (*SEATS, "referee")  # In Big Two each player has their own score (provisional).

@@ -7,21 +7,12 @@ a choice.
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import play_clock
 from controller.match.clocks.stopwatch import ClockReport
 from controller.match.match_effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
-from controller.match.match_events import (
-    AreaPaused,
-    AreaResumed,
-    PlayClockStarted,
-    PlayerWarned,
-    PlayMade,
-    TableResumed,
-    TableSuspended,
-    TimeAdded,
-)
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.next_deal import (
     MatchT,
@@ -70,16 +61,6 @@ def _change_by_time(
     return continue_match(match, at_ms)
 
 
-def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether no further deal begins because time is up at `at_ms`.
-
-    This needs no decision of a person.
-    """
-    if not isinstance(match, GuandanMatch) or not _has_no_time_for_deal(match, at_ms):
-        return False
-    return not is_added_time_open(match, at_ms)
-
-
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
     """Return whether a deal is due for which no time is left.
 
@@ -119,7 +100,7 @@ def is_stopped(match: AnyMatch) -> bool:
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match after its first lead, when the clock of the opening ends."""
+    """Return the match after its first lead, without the clock of the opening."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
     return replace(match, led=True, clocks=clocks)
 
@@ -136,14 +117,14 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     return replace(match, choices=choices, phase=phase)
 
 
-def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
+def suspend_table(match: AnyMatch, event: events.TableSuspended) -> StepResult:
     """Suspend the table. The clocks of seats stop. The clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
     return replace(match, suspended=event.reason), ()
 
 
-def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
+def resume_table(match: AnyMatch, event: events.TableResumed) -> StepResult:
     """Resume the suspended table. After a claimed count, only the four counts can resume it."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
@@ -155,18 +136,18 @@ def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
     return replace(match, suspended=None), ()
 
 
-def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
+def pause_area(match: AnyMatch, event: events.AreaPaused) -> StepResult:
     """Pause the clock of the whole playing area."""
     stop = match_clock.AreaClockStop(event.reason, event.by)
     return replace(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
-def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
+def resume_area(match: AnyMatch, event: events.AreaResumed) -> StepResult:
     """Resume the clock of the whole area. A table that is suspended itself stays suspended."""
     return replace(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
-def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
+def add_time(match: AnyMatch, event: events.TimeAdded) -> StepResult:
     """Add time to the clock of this table, as a referee decided.
 
     Above the profile's limit only the chief may do so. This decides the lost time of every stop
@@ -200,7 +181,7 @@ _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 
 
 def _signed_phase_words(match: AnyMatch) -> Words:
-    """Return the name of the phase with the list of those who have signed the sheet so far."""
+    """Return a text with the phase, and with everybody who has signed the sheet so far."""
     names = [signature.signer for signature in match.signatures]
     phase = phase_words(match.phase)
     return Words(
@@ -209,28 +190,26 @@ def _signed_phase_words(match: AnyMatch) -> Words:
     )
 
 
-def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult:
+def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> StepResult:
     """Start the play clock of a player, because a referee counts the seconds (读秒)."""
-    clock = play_clock(
-        match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
-    )
+    first = not match.led
+    clock = play_clock(match.profile, event.seat, event.at_ms, called=True, first_lead=first)
     if clock is None:
         refuse("NO_CLOCK")
     others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
     return replace(match, clocks=(*others, clock)), ()
 
 
-def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
+def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
     """Start the time limit that follows a spoken warning: ten seconds. Source: seed 000 A21.1."""
-    if not any(
-        clock.seat == event.seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")
-    ):
+    running = duty_clocks.clocks_for_duty(match.clocks, "play")
+    if not any(clock.seat == event.seat for clock in running):
         refuse("NO_CLOCK")
     clocks = duty_clocks.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
     return replace(match, clocks=clocks), ()
 
 
-def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
+def stop_play_clock(match: GuandanMatch, event: events.PlayMade) -> StepResult:
     """Stop the play clock of a player who has played or passed."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
     return note_lead(replace(match, clocks=clocks)), ()
@@ -243,8 +222,10 @@ def next_tick_ms(match: AnyMatch) -> int | None:
     because a stop is over or a referee has decided, the result is `match.now_ms`. That is also the
     result if time prevents the next deal. Every event may change the result.
     """
-    if is_next_deal_lost_to_time(match, match.now_ms):
-        return match.now_ms
+    now_ms = match.now_ms
+    lost = isinstance(match, GuandanMatch) and _has_no_time_for_deal(match, now_ms)
+    if lost and not is_added_time_open(match, now_ms):
+        return now_ms
     moments = (
         match_clock.next_due_ms(match.clock),
         duty_clocks.first_due_ms(match.clocks),
@@ -258,11 +239,7 @@ def _choice_deadline_ms(match: AnyMatch) -> int | None:
 
     Source: seed 002 A6.
     """
-    if (
-        not isinstance(match, BigTwoMatch)
-        or match.phase is not MatchPhase.CHOICES
-        or is_stopped(match)
-    ):
+    if not isinstance(match, BigTwoMatch) or match.phase is not MatchPhase.CHOICES:
         return None
     assert match.choices is not None  # The phase CHOICES begins with choices.
-    return match.choices.current_round().deadline_ms()
+    return None if is_stopped(match) else match.choices.current_round().deadline_ms()

@@ -133,9 +133,8 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(squeezed, MAX_DOCUMENT_BYTES)
     except (binascii.Error, zlib.error) as wrong:
-        raise TransferError(
-            f"parts that do not fit together ({wrong})", f"各部分不能拼合（{wrong}）"
-        ) from None
+        text = f"parts that do not fit together ({wrong})"
+        raise TransferError(text, f"各部分不能拼合（{wrong}）") from None
     if not unpacking.eof:
         raise TransferError(
             f"a document that is cut off, or has more than {MAX_DOCUMENT_BYTES} bytes",
@@ -146,9 +145,8 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
     try:
         transfer = msgspec.json.decode(plain, type=TransferDocument)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise TransferError(
-            f"an unreadable document ({wrong})", f"数据无法识别（{wrong}）"
-        ) from None
+        text = f"an unreadable document ({wrong})"
+        raise TransferError(text, f"数据无法识别（{wrong}）") from None
     if transfer.format != TRANSFER_FORMAT:
         raise TransferError(
             f"a document of format {transfer.format}", f"数据格式{transfer.format}本台不识"

@@ -7,19 +7,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import return_clock, tribute_clocks
-from controller.match.match_events import (
-    AntiTributeAnswered,
-    ChoiceAnswered,
-    MatchEvent,
-    ReturnCorrected,
-    ReturnLaid,
-    ReturnsSwapped,
-    TributeChosen,
-    TributeLaid,
-    TributeValued,
-)
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
 from controller.match.next_deal import StepResult
 from controller.match.phase import MatchPhase
@@ -54,7 +44,7 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
     return replace(match, phase=MatchPhase.ANTI_CHECK, exchange=waiting), ()
 
 
-def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
+def answer_anti_tribute(match: GuandanMatch, event: events.AntiTributeAnswered) -> StepResult:
     """Begin play if the payers have both big jokers (抗贡), otherwise open the tribute.
 
     After an anti-tribute, the player who finished first (UP) leads. A different answer before a
@@ -77,7 +67,7 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
     return replace(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
 
 
-def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
+def lay_tribute(match: GuandanMatch, event: events.TributeLaid) -> StepResult:
     """Record that a payer has laid a tribute card. After the last one, the values are requested."""
     exchange = _exchange_of(match)
     if event.seat not in exchange.payers:
@@ -89,7 +79,7 @@ def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
     return _replace_exchange(replace(match, clocks=clocks), laid=laid), ()
 
 
-def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
+def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResult:
     """Record the values of the tributes, which decide the receivers, and open the returns.
 
     A second entry before the first lead corrects the first one, and the returns begin again.
@@ -111,7 +101,7 @@ def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
     return replace(match, phase=MatchPhase.RETURN, leader=None, clocks=running), ()
 
 
-def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
+def choose_tribute(match: GuandanMatch, event: events.TributeChosen) -> StepResult:
     """Record which of two equal tributes goes to the first finisher (UP). Source: seed 003 R4.5."""
     exchange = _exchange_of(match)
     if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
@@ -122,7 +112,7 @@ def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
     return _replace_exchange(match, plan=settled), ()
 
 
-def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
+def correct_return(match: GuandanMatch, event: events.ReturnCorrected) -> StepResult:
     """Replace a wrong return card by another one, before the first lead. Source: seed 000 A18.3."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
@@ -134,7 +124,7 @@ def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
     return _continue_after_returns(_replace_exchange(match, returned=kept | told), settled)
 
 
-def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
+def swap_returns(match: GuandanMatch, event: events.ReturnsSwapped) -> StepResult:
     """Exchange the return cards of the two losers, after equal tributes. Source: seed 003 R4.5."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
@@ -145,12 +135,11 @@ def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
     swapped = replace(settled, returns=((one, their), (other, to)))
     values = exchange.returned
     returned = {their: values[to], to: values[their]}
-    return _continue_after_returns(
-        _replace_exchange(match, plan=swapped, returned=returned), swapped
-    )
+    match = _replace_exchange(match, plan=swapped, returned=returned)
+    return _continue_after_returns(match, swapped)
 
 
-def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
+def lay_return(match: GuandanMatch, event: events.ReturnLaid) -> StepResult:
     """Record that a player gave a return card. After the last one, the leader is known."""
     exchange = _exchange_of(match)
     settled = exchange.plan
@@ -195,7 +184,7 @@ def _require_card_values(values: Iterable[int]) -> None:
 
 
 def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
-    """Return the entered value of a return card by its receiver, or {} without a value.
+    """Return {receiver: value} for a return card, or {} if no value was entered.
 
     Raises RefusedError if the value is missing and the leader depends on it.
     """
@@ -231,10 +220,10 @@ def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
     return replace(match, exchange=replace(_exchange_of(match), **changes))
 
 
-def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
+def is_event_withheld(match: AnyMatch, event: events.MatchEvent) -> bool:
     """Return whether an event must not be published yet. `match` is the match after the event."""
-    says = isinstance(event, ChoiceAnswered) or (
-        isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
+    says = isinstance(event, events.ChoiceAnswered) or (
+        isinstance(event, events.ReturnLaid | events.ReturnCorrected) and event.value is not None
     )
     return says and is_withholding(match)
 
@@ -242,10 +231,8 @@ def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
 def is_withholding(match: AnyMatch) -> bool:
     """Return whether the match withholds answers or values until all can be published together."""
     if isinstance(match, BigTwoMatch):
-        choices = match.choices
-        return (
-            match.phase is MatchPhase.CHOICES and choices is not None and choices.doubling is None
-        )
+        choices = match.choices if match.phase is MatchPhase.CHOICES else None
+        return choices is not None and choices.doubling is None
     assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
     owed = finish_owing_tribute(match.profile, match.follows)
     if match.phase is not MatchPhase.RETURN or owed is None:

@@ -24,7 +24,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.host.printable_text import escape_unprintable
-from controller.messages import Firmware, ProgramRelease, PublicState, ReportedBoards
+from controller.messages import Firmware, ProgramRelease, ReportedBoards
 from controller.signing import canonical_json, length_prefixed
 from controller.signing.signed_commands import from_hex
 
@@ -150,11 +150,6 @@ def compare_release(
         dealer=_likeness(manifest.firmware.get("dealer"), boards.dealer),
         reader=_likeness(manifest.firmware.get("reader"), boards.reader),
     )
-
-
-def compare_state(manifest: Manifest, state: PublicState) -> ReleaseComparison:
-    """Return how the program and the boards in a table's public state compare with a manifest."""
-    return compare_release(manifest, state.release, state.boards)
 
 
 def _likeness(released: object, reported: object) -> Likeness:

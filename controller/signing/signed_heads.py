@@ -35,7 +35,7 @@ def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
 
 
 def sign_head(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
-    """Return the head of a journal with the table's signature.
+    """Return the head of a journal together with the table's signature.
 
     `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The other arguments are as in
     `head_signed_bytes`.

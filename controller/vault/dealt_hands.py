@@ -82,12 +82,7 @@ def required_tributes(
 
 
 def is_right_tribute(
-    vault: Vault,
-    sequence: str,
-    profile: GuandanProfile,
-    seat: Seat,
-    level: Level,
-    card: Face,
+    vault: Vault, sequence: str, profile: GuandanProfile, seat: Seat, level: Level, card: Face
 ) -> bool:
     """Return whether the rulebook allows `card` as the tribute of a seat.
 

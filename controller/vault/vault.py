@@ -109,9 +109,8 @@ def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
     flaws = [look_fault(read, back) for read in looks[:MAX_LOOKS]]
     if None in flaws:
         return LookDecision(LookOutcome.ACCEPT)
-    return LookDecision(
-        LookOutcome.TRAY if len(flaws) == MAX_LOOKS else LookOutcome.REREAD, flaws[-1]
-    )
+    outcome = LookOutcome.TRAY if len(flaws) == MAX_LOOKS else LookOutcome.REREAD
+    return LookDecision(outcome, flaws[-1])
 
 
 def accepted_face(looks: Sequence[ReaderLook], back: int) -> Face | None:
@@ -138,12 +137,8 @@ class Vault:
         """Store which faces, and which back, a right set of cards has."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
-        self._composition = tuple(composition)
-        self._back = back
-        self._attempt: int | None = None
-        self._reads: dict[int, list[ReaderLook]] = {}
-        self._events: list[Any] = []
-        self._hands: bytes | None = None
+        self._composition, self._back = tuple(composition), back
+        self.forget()
 
     def __repr__(self) -> str:
         """Return a text with the number of cards, and without any face."""
@@ -158,17 +153,17 @@ class Vault:
         """Return the number of the attempt whose faces are stored, or None if there is none."""
         return self._attempt
 
+    def forget(self) -> None:
+        """Delete all faces, because the attempt is over."""
+        self._attempt: int | None = None
+        self._reads: dict[int, list[ReaderLook]] = {}
+        self._events: list[Any] = []
+        self._hands: bytes | None = None
+
     def begin(self, attempt: int) -> None:
         """Delete all faces, and accept the faces of this attempt from now on."""
         self.forget()
         self._attempt = attempt
-
-    def forget(self) -> None:
-        """Delete all faces, because the attempt is over."""
-        self._attempt = None
-        self._reads = {}
-        self._events = []
-        self._hands = None
 
     def keep_event(self, event: Any) -> None:
         """Store an event of a board for the record of the attempt.
@@ -196,7 +191,7 @@ class Vault:
         return CardVerdict(event.index, decision.look, decision.why)
 
     def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
-        """Return the fault names of the set of cards, or () if the set is right.
+        """Return the names of all faults of the set of cards, or () if the set is right.
 
         `places` has the place of each card that landed in a seat's pocket, by the card's index.
         `cards` is the number of cards in a set. Call this after every card was fed, because a card
@@ -257,11 +252,9 @@ class Vault:
 
     def _decision(self, index: int) -> LookDecision:
         reads = self._reads.get(index)
-        return (
-            judge_looks(reads, self._back)
-            if reads
-            else LookDecision(LookOutcome.REREAD, "UNREADABLE")
-        )
+        if not reads:
+            return LookDecision(LookOutcome.REREAD, "UNREADABLE")
+        return judge_looks(reads, self._back)
 
     def _face(self, index: int) -> Face | None:
         return accepted_face(self._reads.get(index, ()), self._back)

@@ -219,12 +219,8 @@ def _take_look(course: CardCourse, event: LoggedBoardEvent) -> None:
 
 
 def _is_second_of_double(course: CardCourse, event: LoggedBoardEvent) -> bool:
-    gated = [card for card in course.cards.values() if card.gate is not None]
-    return (
-        bool(gated)
-        and all(card.landed for card in gated)
-        and gated[-1].landed == _outlet_name(event)
-    )
+    landings = [card.landed for card in course.cards.values() if card.gate is not None]
+    return bool(landings) and all(landings) and landings[-1] == _outlet_name(event)
 
 
 def _outlet_name(event: LoggedBoardEvent) -> str:

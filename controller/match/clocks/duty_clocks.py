@@ -169,7 +169,7 @@ def restart_all_from_warning(
 
 
 def clocks_for_duty(clocks: DutyClocks, duty: ClockDuty) -> Iterable[DutyClock]:
-    """Return the clocks that measure this duty."""
+    """Return those of the clocks that measure the time for this duty."""
     return (clock for clock in clocks if clock.duty == duty)
 
 
@@ -202,7 +202,8 @@ def play_clock(
         profile, "clocks.play_warned_s", "play_violation", "delay_play", from_warning=True
     )
     limits = (warning, violation) if violation.within_ms else (warning,)
-    return _seat_duty_clock("play", seat, at_ms, limits)
+    side, watch = side_of(seat), Stopwatch(at_ms)
+    return DutyClock(duty="play", seat=seat, side=side, watch=watch, limits=limits)
 
 
 def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
@@ -256,9 +257,8 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
     """
     if not profile.clocks.late_s:
         return ()
-    kind: ClockReportKind = (
-        "late_default" if profile.clocks.late_then == "default" else "late_regulations"
-    )
+    by_default = profile.clocks.late_then == "default"
+    kind: ClockReportKind = "late_default" if by_default else "late_regulations"
     limit = _clock_limit(profile, "clocks.late_s", kind, "late")
     return tuple(
         DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
@@ -281,7 +281,9 @@ def _exchange_clock(
         return None
     further = _clock_limit(profile, "clocks.overrun_s", violation, offence)
     limits = (first, further) if further.within_ms else (first,)
-    return _seat_duty_clock(duty, seat, at_ms, limits, repeats=len(limits) > 1)
+    side, watch = side_of(seat), Stopwatch(at_ms)
+    repeats = len(limits) > 1
+    return DutyClock(duty=duty, seat=seat, side=side, watch=watch, limits=limits, repeats=repeats)
 
 
 def _single_limit_clock(
@@ -315,22 +317,4 @@ def _clock_limit(
         key=key,
         article=profile.article(key),
         from_warning=from_warning,
-    )
-
-
-def _seat_duty_clock(
-    duty: ClockDuty,
-    seat: Seat,
-    at_ms: int,
-    limits: tuple[ClockLimit, ...],
-    *,
-    repeats: bool = False,
-) -> DutyClock:
-    return DutyClock(
-        duty=duty,
-        seat=seat,
-        side=side_of(seat),
-        watch=Stopwatch(at_ms),
-        limits=limits,
-        repeats=repeats,
     )

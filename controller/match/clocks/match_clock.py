@@ -118,7 +118,7 @@ def start(clock: MatchClock, at_ms: int) -> MatchClock:
 
 
 def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
-    """Return the clock paused at `at_ms`, like the whole area. A paused clock stays unchanged."""
+    """Return the clock paused at `at_ms` with the whole area. A paused clock stays unchanged."""
     if clock.watch is None or clock.watch.is_paused:
         return clock
     return replace(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)

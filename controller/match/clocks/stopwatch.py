@@ -100,7 +100,7 @@ ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
 
 
 class ClockReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The report of a clock about a limit or announcement that was due at `at_ms`.
+    """A clock's report that a time limit or an announcement was due at `at_ms`.
 
     The match may have been asked later. `seat` and `side` are those concerned, or None for all
     four. `offence`: the offence that a referee should check, or None for an announcement. `step`:
