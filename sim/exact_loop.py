@@ -34,7 +34,9 @@ After a longer stop nobody knows when a descriptor became ready, and a heartbeat
 
 
 class ExactSelector(selectors.EpollSelector):
-    """An epoll selector that waits to the microsecond and records the time it waited for.
+    """An epoll selector that waits with microsecond precision.
+
+    `now_s` is the time of the last return.
 
     epoll waits in whole milliseconds, so every motion would end half a millisecond late. select is
     exact, but supports no descriptor above 1023. Here select waits for epoll's own descriptor, and
@@ -50,9 +52,9 @@ class ExactSelector(selectors.EpollSelector):
         """
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Return the ready descriptors.
+        """Wait for descriptors and return those that are ready.
 
-        Wait until `timeout` seconds after `now_s`; None waits forever. If that time is over, the
+        The wait ends `timeout` seconds after `now_s`; None waits forever. If that time is over, the
         timers run first, unless they are later than MAX_READ_DELAY_S.
         """
         if timeout is None:
@@ -85,7 +87,7 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the loop's time, which is constant until all callbacks of that time have run."""
+        """Return the loop's time. It is constant until all callbacks of that time have run."""
         return self._exact_selector.now_s
 
 

@@ -120,20 +120,17 @@ def command(
 
 
 class _FlashSystem:
-    """The clock of this computer, and new session numbers."""
+    """The clock of this computer and new session numbers, as `Flasher` needs them."""
 
-    def clock(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+    clock = staticmethod(time.monotonic)
+    sleep = staticmethod(time.sleep)
 
     def session(self) -> int:
         return secrets.randbelow(2**32 - 1) + 1
 
 
 class _FlashProgress:
-    """A progress bar of the written bytes, and the steps before it."""
+    """A progress bar that shows the present step and the number of bytes written."""
 
     def __init__(self, bar: Progress, image: FirmwareImage) -> None:
         self._bar = bar
@@ -147,7 +144,7 @@ class _FlashProgress:
 
 
 def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
-    """Return a line about a board's firmware, and whether it is this firmware."""
+    """Return a line about a board's firmware, and True if the firmware is that of this program."""
     welcome = flasher.query_board()
     if welcome is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
@@ -169,8 +166,8 @@ def _format_firmware(image: FirmwareImage) -> str:
 
 
 def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -> str:
-    """Return the release of this firmware as text. Raises CliError if the firmware is not the
-    released one.
+    """Return the text about the release that this firmware belongs to. Raises CliError if the
+    firmware is not the released one.
     """
     folder = find_program_folder()
     path = folder / MANIFEST
