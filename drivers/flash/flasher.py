@@ -4,7 +4,6 @@ A flash writes the new firmware beside the old one, restarts, reads it back, tri
 commits it.
 """
 
-import errno
 import termios
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from typing import Protocol, Self
 import serial
 
 from drivers.board_events import BoardKind
-from drivers.errors import PortBusy, PortMissing
+from drivers.errors import PortMissing
 from drivers.firmware import framing, protocol
 from drivers.flash.chip.main import SERVICE, SLOT, choose_slot, trial_state
 from drivers.flash.firmware_image import (
@@ -28,6 +27,7 @@ from drivers.flash.firmware_image import (
 from drivers.flash.micropython_prompt import MicroPythonPrompt, ProgressCallback
 from drivers.link import frames
 from drivers.link.frames import (
+    SETTING_IDS,
     BoardCommand,
     BoardFrame,
     BoardReply,
@@ -36,6 +36,7 @@ from drivers.link.frames import (
     ServiceCommand,
     Welcome,
 )
+from drivers.link.serial_port import open_serial
 
 READ_TIMEOUT_S = 0.05
 RESEND_INTERVAL_S = 0.3
@@ -63,18 +64,9 @@ class BoardQuery:
 
     def __enter__(self) -> Self:
         """Open the port, exclusively."""
-        try:
-            self._serial = serial.Serial(
-                self._path,
-                self._baud,
-                timeout=READ_TIMEOUT_S,
-                write_timeout=ANSWER_TIMEOUT_S,
-                exclusive=True,
-            )
-        except (serial.SerialException, OSError, termios.error, ValueError) as error:
-            if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
-                raise PortBusy(self._path) from error
-            raise PortMissing(self._path, str(error)) from error
+        self._serial = open_serial(
+            self._path, self._baud, timeout=READ_TIMEOUT_S, write_timeout=ANSWER_TIMEOUT_S
+        )
         return self
 
     def __exit__(self, *why: object) -> None:
@@ -122,10 +114,6 @@ TRIAL_TIMEOUT_S = 90.0
 """The same limit for a silent firmware on trial, which gives up after a minute."""
 POLL_INTERVAL_S = 0.5
 BOARD_FILE, MAIN_FILE = "board", "main.py"
-_SETTING_IDS = {
-    "dealer": {row[0]: number for number, row in protocol.DEALER_SETTINGS.items()},
-    "reader": {row[0]: number for number, row in protocol.READER_SETTINGS.items()},
-}
 
 
 class ProgressReporter(Protocol):
@@ -240,9 +228,9 @@ class Flasher:
             if greeting.hello() is None:
                 raise NoBoardFound(f"port {self._port}: no firmware answers")
             for name, value in settings:
-                number = _SETTING_IDS[self._kind].get(name)
+                number = SETTING_IDS[self._kind].get(name)
                 if number is None:
-                    known = ", ".join(_SETTING_IDS[self._kind])
+                    known = ", ".join(SETTING_IDS[self._kind])
                     raise FlashRefused(
                         f"a {self._kind} board has no setting {name!r}; it has {known}"
                     )

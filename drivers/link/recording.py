@@ -11,10 +11,10 @@ Hazard: a recording shows hands, because faces are sent on the wire. Only its ow
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from io import FileIO
+from io import FileIO, RawIOBase
 from itertools import count
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -138,16 +138,6 @@ class MemoryRecording:
         self.chunks.append(Chunk(at_us, board, way, data))
 
 
-class RecordingFile(Protocol):
-    """The unbuffered file that receives a recording."""
-
-    def write(self, data: bytes, /) -> int | None:
-        """Write, or raise OSError. Return how many bytes were written."""
-
-    def close(self) -> None:
-        """Close the file."""
-
-
 class Recorder:
     """Writer of a recording, which writes each chunk as one line into `file`.
 
@@ -160,7 +150,7 @@ class Recorder:
 
     def __init__(
         self,
-        file: RecordingFile,
+        file: RawIOBase,
         header: RecordingHeader,
         *,
         max_bytes: int = MAX_RECORDING_BYTES,
@@ -237,12 +227,6 @@ def create_recording(path: Path) -> tuple[FileIO, Path]:
             continue
         return FileIO(descriptor, "wb"), free
     raise AssertionError  # The numbers never end.
-
-
-def encode_recording(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
-    """Return a recording in the format of its file."""
-    encoder = msgspec.json.Encoder()
-    return encoder.encode(header) + b"\n" + encoder.encode_lines(list(chunks))
 
 
 def read_recording(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:

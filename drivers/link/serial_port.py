@@ -41,6 +41,23 @@ MAX_UNSENT_BYTES = 4096
 _READ_SIZE = 4096
 
 
+def open_serial(
+    path: str, baud: int, *, timeout: float, write_timeout: float | None = None
+) -> serial.Serial:
+    """Open and lock a serial port. Raises PortMissing or PortBusy.
+
+    `timeout` and `write_timeout` are pyserial's time limits in seconds.
+    """
+    try:
+        return serial.Serial(
+            path, baud, timeout=timeout, write_timeout=write_timeout, exclusive=True
+        )
+    except (serial.SerialException, OSError, termios.error, ValueError) as error:
+        if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
+            raise PortBusy(path) from error
+        raise PortMissing(path, str(error)) from error
+
+
 class LinkPort(Protocol):
     """The serial line, as a link uses it: a SerialPort, or a pipe inside the process."""
 
@@ -83,12 +100,7 @@ class SerialPort:
         self._loop = asyncio.get_running_loop()
         self._on_bytes = on_bytes
         self._on_lost = on_lost
-        try:
-            self._serial = serial.Serial(self.path, self.baud, timeout=0, exclusive=True)
-        except (serial.SerialException, OSError, termios.error, ValueError) as error:
-            if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
-                raise PortBusy(self.path) from error
-            raise PortMissing(self.path, str(error)) from error
+        self._serial = open_serial(self.path, self.baud, timeout=0)
         self._fd = self._serial.fileno()
         self._loop.add_reader(self._fd, self._on_readable)
 
