@@ -270,16 +270,6 @@ class PanelDriver:
             self.close()
             raise PanelLost(str(error)) from error
 
-    @property
-    def is_lid_open(self) -> bool:
-        """Return True if the lid is open, after debouncing."""
-        return not self._contacts["lid"].is_closed
-
-    @property
-    def is_estop_pressed(self) -> bool:
-        """Return True if the e-stop is pressed, after debouncing."""
-        return not self._contacts["estop"].is_closed
-
     def set_lamps(self, lamps: Lamps) -> None:
         """Set the stack light and the buzzer to the patterns in `lamps`. Raises PanelLost."""
         self._lamps = lamps

@@ -19,6 +19,7 @@ _VERDICT_TEXTS: Final[Mapping[str, str]] = {
     "skipped": "未测 skipped",
     "not run": "未运行 not run",
 }
+_NOTHING: Final = "<p>无 none</p>"
 _STYLE: Final = """
 @page { size: A4;
   margin: 16mm 14mm 18mm;
@@ -251,7 +252,7 @@ def _measurements(run: ScenarioRun) -> str:
         "the protocol's own limits: other values are kept, not judged."
     )
     return f'<h2>测量值 Measurements</h2><p class="note">{note}</p>' + (
-        _table(heads, sorted(rows)) if rows else _nothing_text()
+        _table(heads, sorted(rows)) if rows else _NOTHING
     )
 
 
@@ -267,7 +268,7 @@ def _counters(run: ScenarioRun) -> str:
         "One that moved without a reason fails its scenario."
     )
     return f'<h2>计数 Counters</h2><p class="note">{note}</p>' + (
-        _table(("计数 counter", "n"), rows) if sums else _nothing_text()
+        _table(("计数 counter", "n"), rows) if sums else _NOTHING
     )
 
 
@@ -315,7 +316,3 @@ def _colored(css: str, text: str) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else ""
-
-
-def _nothing_text() -> str:
-    return "<p>无 none</p>"

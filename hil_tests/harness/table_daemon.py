@@ -248,25 +248,22 @@ def parse_counters(page: str) -> dict[str, float]:
 def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
     """Return the table.toml for the daemon of a bench. Its sockets are local to this computer."""
     about = bench.bench
-    tables: list[tuple[str, dict[str, object]]] = [
-        (
-            "[table]",
-            {
-                "id": about.id,
-                "profile": about.profile,
-                "backend": "sim" if about.simulated else "serial",
-                "state_dir": ".",
-                "runtime_dir": str(runtime_dir / f"{about.id}.run"),
-            },
-        ),
+    table = {
+        "id": about.id,
+        "profile": about.profile,
+        "backend": "sim" if about.simulated else "serial",
+        "state_dir": ".",
+        "runtime_dir": str(runtime_dir / f"{about.id}.run"),
+    }
+    sections: list[tuple[str, object]] = [
+        ("[table]", table),
+        ("[dealer]", bench.dealer),
+        ("[reader]", bench.reader),
+        ("[panel]", bench.panel),
+        *(("[[card_set]]", one) for one in bench.card_sets),
+        ("[gateway]", {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}),
     ]
-    for name, board in (("dealer", bench.dealer), ("reader", bench.reader)):
-        tables.append((f"[{name}]", msgspec.structs.asdict(board)))
-    tables.append(("[panel]", msgspec.structs.asdict(bench.panel)))
-    tables += [("[[card_set]]", msgspec.structs.asdict(one)) for one in bench.card_sets]
-    own = {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}
-    tables.append(("[gateway]", dict(own)))
-    return "\n".join(_toml_table(head, row) for head, row in tables)
+    return "\n".join(_toml_table(head, msgspec.to_builtins(row)) for head, row in sections)
 
 
 def _toml_table(head: str, row: Mapping[str, object]) -> str:

@@ -193,14 +193,16 @@ class SimulatorTarget(PortTarget):
         )
         said = folder / "sim.log"
         with said.open("wb") as log:
-            sim = subprocess.Popen(
-                (sys.executable, "-m", "controller.cli", *words),
-                stdout=subprocess.PIPE,
-                stderr=log,
-                process_group=0,
-                preexec_fn=make_parent_death_hook(signal.SIGTERM),
+            sim = self._exit_stack.enter_context(
+                subprocess.Popen(
+                    (sys.executable, "-m", "controller.cli", *words),
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    process_group=0,
+                    preexec_fn=make_parent_death_hook(signal.SIGTERM),
+                )
             )
-        self._exit_stack.callback(_end_simulator, sim)
+        self._exit_stack.callback(sim.terminate)  # Called first: the process's own end waits.
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:
@@ -266,13 +268,6 @@ def make_target(target: str, firmware: str) -> ScenarioTarget:
     if target == "inproc":
         return InProcessTarget()
     return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
-
-
-def _end_simulator(sim: subprocess.Popen[bytes]) -> None:
-    sim.terminate()
-    sim.wait()
-    assert sim.stdout is not None
-    sim.stdout.close()
 
 
 def sim_config_text() -> str:
