@@ -42,10 +42,9 @@ class PanelLost(DriverError):
 class PanelPins(Struct, frozen=True):
     """The GPIO number of each wire of the panel.
 
-    All inputs are contacts to ground, pulled up.
-
-    A button closes its contact when it is pressed. The contacts of lid and e-stop are closed in the
-    safe state. A broken wire therefore reads as an open lid or a pressed e-stop.
+    All inputs are contacts to ground, pulled up. A button closes its contact when it is pressed.
+    The contacts of lid and e-stop are closed in the safe state. A broken wire therefore reads as an
+    open lid or a pressed e-stop.
     """
 
     lid: int = 5

@@ -133,11 +133,9 @@ class SerialEnginePort:
 class BarcodeScan:
     """The scans that one engine makes, one after the other.
 
-    The class has no clock of its own.
-
-    `begin` requests a scan and `step` continues it. `step` returns the finished scans: for each the
-    one line that answered it, or None if there was no line or more than one. `away_reason` is the
-    reason why the engine is absent, or None.
+    The class has no clock of its own. `begin` requests a scan and `step` continues it. `step`
+    returns the finished scans: for each the one line that answered it, or None if there was no line
+    or more than one. `away_reason` is the reason why the engine is absent, or None.
     """
 
     def __init__(self, engine: BarcodeEngine, port: SerialEnginePort) -> None:

@@ -29,10 +29,8 @@ BARCODE_LIMITATIONS = (
 class BarcodeHal:
     """The pins of the reader board, which a barcode engine implements.
 
-    `codes` maps a code to its card.
-
-    `log` receives a line when the engine disappears or returns. No text of this class shows a face,
-    neither repr() nor an error.
+    `codes` maps a code to its card. `log` receives a line when the engine disappears or returns. No
+    text of this class shows a face, neither repr() nor an error.
     """
 
     kind = protocol.HAL_ADAPTER

@@ -46,11 +46,10 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class BoardQuery:
-    """A line to the firmware of one board, without a link; a context manager.
+    """A serial line to the firmware of one board, for a few requests; a context manager.
 
-    Raises PortMissing or PortBusy.
-
-    `clock` returns monotonic seconds. `session` is a session number that was not used before.
+    It needs no Link. Raises PortMissing or PortBusy. `clock` returns monotonic seconds. `session`
+    is a session number that was not used before.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class BoardQuery:
         self._serial: serial.Serial
 
     def __enter__(self) -> Self:
-        """Open the port, exclusively."""
+        """Open and lock the port."""
         self._serial = open_serial(
             self._path, self._baud, timeout=READ_TIMEOUT_S, write_timeout=ANSWER_TIMEOUT_S
         )
@@ -127,9 +126,7 @@ class ProgressReporter(Protocol):
 
 
 class FlashHost(Protocol):
-    """The functions that a flash receives from its program: a clock, a sleep and a session
-    number.
-    """
+    """The functions that the program gives to a flash: a clock, a sleep and a session number."""
 
     def clock(self) -> float:
         """Return monotonic seconds."""
@@ -189,7 +186,7 @@ class Flasher:
         return welcome is not None and welcome.firmware_hash == self._image.hash
 
     def find_differing_files(self) -> list[str]:
-        """Return the files that differ on a board that waits at its prompt."""
+        """Return the names of the files that differ on a board that waits at its prompt."""
         with self._prompt() as prompt:
             self._check_kind(prompt)
             slot = _running_slot(prompt)
@@ -198,10 +195,10 @@ class Flasher:
             return find_differing(prompt, self._image, slot)
 
     def flash(self) -> Welcome:
-        """Write the firmware, and return its WELCOME.
+        """Write the firmware to the board, and return the WELCOME of the new firmware.
 
         Raises FlashError (FlashRefused, WrongHash, FirmwareRolledBack, NoBoardFound), PortBusy or
-        PortMissing. The message names what the board runs.
+        PortMissing. The message names the firmware that the board runs.
         """
         self._enter_prompt()
         with self._prompt_within(RESTART_TIMEOUT_S) as prompt, _restart_on_failure(prompt):
@@ -283,7 +280,7 @@ class Flasher:
         )
 
     def _commit_slot(self, old: Slot | None, new: Slot) -> None:
-        """Make the new firmware permanent and remove the old one."""
+        """Make the new firmware permanent, and remove the old one from the chip."""
         if old is None:
             return
         self._reporter.step("removing the old firmware")

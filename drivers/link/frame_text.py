@@ -63,8 +63,7 @@ _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTING
 
 
 class FrameRecord(Struct, frozen=True, gc=False):
-    """What was recorded at one moment on one serial line: a frame, a block of noise, or a
-    change of the port.
+    """One entry of a recorded serial line: a frame, a block of noise, or a change of the port.
 
     `name` is the name of the frame or of the event. For bytes that are no frame it is "junk", "crc
     error", "oversize" or "malformed". For a port it is the kind of chunk ("opened", "lost").
@@ -81,7 +80,9 @@ class FrameRecord(Struct, frozen=True, gc=False):
 
 
 def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
-    """Yield the frames on the lines of a table, one by one."""
+    """Yield a record for each frame or fault on the lines of a table, in the order of the
+    chunks.
+    """
     lines: dict[BoardKind, _LineHistory] = {}
     for chunk in chunks:
         if chunk.board not in lines:
@@ -131,7 +132,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """The frames that the line of one board has carried so far, to detect repetitions."""
+    """The earlier frames on the line of one board, by which repeated frames are detected."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -249,7 +250,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of a board's frame, unless it is an event."""
+    """Return the name and the fields of a frame of a board that is no event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)
@@ -277,7 +278,7 @@ def _plain_fields(of: Struct) -> tuple[FrameField, ...]:
 
 
 def _plain_value(value: Any) -> FieldValue:
-    """Return a value of a frame as a word, a number or a Boolean."""
+    """Return a value of a frame as the text, number or Boolean that people read."""
     if isinstance(value, IntEnum):
         return value.name if isinstance(value, Outlet | BoardResult | Back) else value.name.lower()
     if isinstance(value, tuple):

@@ -205,7 +205,7 @@ class ServiceCommand(BoardCommand, frozen=True, gc=False):
 
 
 class AliveReport(Struct, frozen=True, gc=False):
-    """A frame by which a board that has nothing else to send shows that it works.
+    """The heartbeat of a board, which it sends if it has nothing else to send.
 
     `events` is the number of the board's last event, `doing` its activity.
     """
@@ -224,7 +224,7 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """The answer of a board to a frame of a session that it does not have.
+    """The answer of a board to a frame whose session the board does not have.
 
     `has` is the board's present session, 0 for none.
     """

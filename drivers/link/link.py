@@ -123,7 +123,7 @@ class Link:
 
     @property
     def counters(self) -> LinkCounters:
-        """The counters of the line."""
+        """The counters of this link since its creation."""
         noise = ("junk", "crc_errors", "oversize")
         return LinkCounters(**self._counts | {name: getattr(self._decoder, name) for name in noise})
 
@@ -390,7 +390,10 @@ class Link:
             self._fail(LineLost(self.board, "no answer to HELLO"))
 
     def _handle_fault(self, why: str) -> None:
-        """Renew the session, once for each incident. Another fault soon after ends the link."""
+        """Open a new session after a fault.
+
+        A second fault soon after the new session ends the link.
+        """
         if self._timers.begin_incident(self._loop.time()):
             self._renew(why)
         else:

@@ -75,13 +75,14 @@ class RecordingHeader(Struct, frozen=True, kw_only=True):
 
 
 class RecordingError(Exception):
-    """A file is no recording, or was written by another program. The message is one line for
-    people.
+    """A file that is no recording, or that another version of the program wrote.
+
+    The message is one line for people.
     """
 
 
 class RecordingPort:
-    """A port that also passes a copy of all its bytes to `on_chunk`."""
+    """A serial port whose bytes in both directions are also passed to `on_chunk`."""
 
     def __init__(self, port: LinkPort, board: BoardKind, on_chunk: ChunkReceiver) -> None:
         self._port, self._board, self._on_chunk = port, board, on_chunk
@@ -118,7 +119,7 @@ class RecordingPort:
 
 
 class MemoryRecording:
-    """A recording that is only in memory, for tests: `chunks` in the order of their time.
+    """A recording in memory: `chunks` has everything that passed the ports, in order.
 
     `now` returns seconds (the loop's time). At most `max_chunks` are kept. The last of them is then
     `full`.
@@ -141,11 +142,9 @@ class MemoryRecording:
 class Recorder:
     """Writer of a recording, which writes each chunk as one line into `file`.
 
-    RecordingPorts call `add_chunk`.
-
-    The recording ends at `max_bytes` with a line that records this, or when a write fails. In both
-    cases `on_ended(why)` is called once. Create a Recorder while its loop runs. `close` leaves no
-    timer.
+    RecordingPorts call `add_chunk`. The recording ends at `max_bytes` with a line that records
+    this, or when a write fails. In both cases `on_ended(why)` is called once. Create a Recorder
+    while its loop runs. `close` leaves no timer.
     """
 
     def __init__(

@@ -46,10 +46,8 @@ async def open_link(
 ) -> AsyncIterator[Link]:
     """Open the serial line to a board for the context.
 
-    Raises BoardNotAnswering.
-
-    `session_ids` draws the session's number. The identity is not checked here. The caller compares
-    the expected values with those of the board.
+    Raises BoardNotAnswering. `session_ids` draws the session's number. The identity is not checked
+    here. The caller compares the expected values with those of the board.
     """
     link = Link(
         port,

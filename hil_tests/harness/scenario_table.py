@@ -66,10 +66,9 @@ class ScenarioRecord(msgspec.Struct):
 class ScenarioTable:
     """The table of one scenario.
 
-    The target provides `program` and `hands`.
-
-    Every wait raises TimeoutError with the reason. `expected_alerts` are the permitted alerts. All
-    others are findings after the scenario (scenario_end.py).
+    The target provides `program` and `hands`. Every wait raises TimeoutError with the reason.
+    `expected_alerts` are the permitted alerts. All others are findings after the scenario
+    (scenario_end.py).
     """
 
     def __init__(
