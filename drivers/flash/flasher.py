@@ -7,7 +7,7 @@ commits it.
 import termios
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import serial
 
@@ -24,7 +24,7 @@ from drivers.flash.firmware_image import (
     Slot,
     WrongHash,
 )
-from drivers.flash.micropython_prompt import MicroPythonPrompt, ProgressCallback
+from drivers.flash.micropython_prompt import MicroPythonPrompt
 from drivers.link import frames
 from drivers.link.frames import (
     SETTING_IDS,
@@ -125,27 +125,16 @@ class ProgressReporter(Protocol):
         """Add `size` bytes to the bytes written to the board."""
 
 
-class FlashHost(Protocol):
-    """The functions that the program gives to a flash: a clock, a sleep and a session number."""
+class FlashHost(NamedTuple):
+    """The functions that the program gives to a flash: a clock, a sleep and a session number.
 
-    def clock(self) -> float:
-        """Return monotonic seconds."""
+    `clock` returns monotonic seconds. `session` returns a session number that was not used before:
+    1 … 2³²−1.
+    """
 
-    def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
-
-    def session(self) -> int:
-        """Return a session number that was not used before: 1 … 2³²−1."""
-
-
-def write_image(
-    prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot, progress: ProgressCallback
-) -> None:
-    """Write the files of a firmware into a slot, and overwrite existing files."""
-    for folder in slot.folders():
-        prompt.make_folder(folder)
-    for name in sorted(image.files):
-        prompt.write(slot.path(name), image.files[name], progress)
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    session: Callable[[], int]
 
 
 def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) -> list[str]:
@@ -255,7 +244,10 @@ class Flasher:
     def _write(self, prompt: MicroPythonPrompt, new: Slot) -> None:
         self._reporter.step(f"writing {len(self._image.files)} files to {new.name}/")
         prompt.remove_folder(new.name)
-        write_image(prompt, self._image, new, self._reporter.wrote)
+        for folder in new.folders():
+            prompt.make_folder(folder)
+        for name in sorted(self._image.files):
+            prompt.write(new.path(name), self._image.files[name], self._reporter.wrote)
         prompt.replace(MAIN_FILE, self._image.main)
         if prompt.read(BOARD_FILE) is None:
             prompt.replace(BOARD_FILE, self._kind.encode())

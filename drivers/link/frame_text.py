@@ -59,6 +59,11 @@ _PLACE_TYPES: dict[BoardEventCode, type[IntEnum]] = {
     BoardEventCode.STALL: DealerMotor,
     BoardEventCode.STOPPED: BoardStopReason,
 }
+_STATE_WORDS: dict[BoardEventCode, tuple[str, str]] = {
+    BoardEventCode.LID: ("closed", "open"),
+    BoardEventCode.ENGINE: ("away", "there"),
+    BoardEventCode.DRIVE: ("away", "there"),
+}
 _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTINGS}
 
 
@@ -233,16 +238,13 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
     fields = dict(_struct_items(event))
     for left_out in ("board", "code"):
         del fields[left_out]
-    if event.code is BoardEventCode.LID:
-        fields["place"] = "open" if event.place else "closed"
-    elif event.code in (BoardEventCode.ENGINE, BoardEventCode.DRIVE):
-        fields["place"] = "there" if event.place else "away"
-    elif event.code is BoardEventCode.POCKET:
+    if event.code is BoardEventCode.POCKET:
         fields["index"] = "occupied" if event.index else "empty"
-    words = _PLACE_TYPES.get(event.code)
-    if words is not None:
+    if (words := _PLACE_TYPES.get(event.code)) is not None:
         fields["place"] = words(event.place) if event.place in list(words) else event.place
-    elif event.code not in (BoardEventCode.LID, BoardEventCode.ENGINE, BoardEventCode.DRIVE):
+    elif event.code in _STATE_WORDS:
+        fields["place"] = _STATE_WORDS[event.code][bool(event.place)]
+    else:
         del fields["place"]
     return tuple((name, _plain_value(value)) for name, value in fields.items())
 

@@ -74,6 +74,10 @@ class RecordingHeader(Struct, frozen=True, kw_only=True):
     simulated: bool
 
 
+class _RecordingSchema(Struct, frozen=True):
+    schema: int
+
+
 class RecordingError(Exception):
     """A file that is no recording, or that another version of the program wrote.
 
@@ -235,13 +239,16 @@ def read_recording(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Ch
     """
     rest = iter(lines)
     first = next(rest, b"")
-    try:
-        header = msgspec.json.decode(first, type=RecordingHeader)
+    try:  # Headers of other schemas may look different.
+        schema = msgspec.json.decode(first, type=_RecordingSchema).schema
+        if schema != RECORDING_SCHEMA:
+            raise RecordingError(
+                f"it has schema {schema}, this program reads {RECORDING_SCHEMA}: "
+                "use the one that wrote it"
+            )
+        return msgspec.json.decode(first, type=RecordingHeader), _read_chunks(rest)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise RecordingError(_rejection_reason(first)) from None
-    if header.schema != RECORDING_SCHEMA:
-        raise RecordingError(_schema_mismatch(header.schema))
-    return header, _read_chunks(rest)
+        raise RecordingError("this is not a recording: the first line has no schema") from None
 
 
 def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
@@ -253,23 +260,3 @@ def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
             if not line.endswith(b"\n"):
                 return  # A torn last line.
             raise RecordingError(f"line {number} is no line of a recording: {error}") from None
-
-
-def _rejection_reason(line: bytes) -> str:
-    """Return the reason why the first line of a file is no valid header of a recording.
-
-    Headers of other versions may look different.
-    """
-    try:
-        schema = msgspec.json.decode(line)["schema"]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
-        schema = None
-    if isinstance(schema, int) and schema != RECORDING_SCHEMA:
-        return _schema_mismatch(schema)
-    return "this is not a recording: the first line has no schema"
-
-
-def _schema_mismatch(schema: int) -> str:
-    return (
-        f"it has schema {schema}, this program reads {RECORDING_SCHEMA}: use the one that wrote it"
-    )

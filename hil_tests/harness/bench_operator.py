@@ -10,7 +10,7 @@ from typing import Any
 from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
 
 from hil_tests.harness.features import Feature, missing_features
-from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, find_step
+from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, load_steps
 
 BELL = "\a"
 ANSWER_HELP = (
@@ -174,7 +174,7 @@ class BenchOperator:
         await self._ask("tidy table", zh, en)
 
     def _find_step(self, name: str) -> GuidedStep:
-        wanted = find_step(name)
+        wanted = load_steps()[name]
         reason = missing_features(wanted.needs, self._features)
         if reason is not None:
             raise StepSkipped(reason)

@@ -135,11 +135,13 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 def render_page(run: ScenarioRun) -> str:
     """Return the HTML page of a run, which needs no other file."""
     title = "测试报告 Test report"
+    equipment = (("开始 began", run.began), ("结束 ended", run.ended), *run.about.items())
     parts = (
         f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
         f"{escape(run.began)}</p>",
         _summary(run),
-        _equipment(run),
+        "<h2>被测设备与条件 Equipment and conditions</h2>",
+        _table((), ((escape(key), escape(value)) for key, value in equipment)),
         _overview(run),
         _measurements(run),
         _counters(run),
@@ -200,13 +202,6 @@ def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict,
         return ""
     rows = ((escape(why), "<br/>".join(links)) for why, links in by_reason.items())
     return f"<h3>{title}</h3>" + _table(("原因 reason", "项目 scenarios"), rows)
-
-
-def _equipment(run: ScenarioRun) -> str:
-    rows = [("开始 began", run.began), ("结束 ended", run.ended), *run.about.items()]
-    return "<h2>被测设备与条件 Equipment and conditions</h2>" + _table(
-        (), ((escape(key), escape(value)) for key, value in rows)
-    )
 
 
 def _overview(run: ScenarioRun) -> str:

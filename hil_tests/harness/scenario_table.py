@@ -286,6 +286,13 @@ class ScenarioTable:
             f"card {card}",
         )
 
+    async def disturb_deal(self, step: str, card: int) -> PublicState:
+        """Do a prepared step when `card` cards are fed, and return the state after the verdict."""
+        await self.hands.prepare_step(step)
+        state = await self.deal_to_card(card)
+        await self.hands.signal_step(step)
+        return await self.wait_for_verdict(state.machine.attempt or 0)
+
     async def release_and_take(self) -> None:
         """Release the held hands, and take them out of the machine."""
         await self.give_command(Role.REFEREE, "release")

@@ -201,14 +201,11 @@ class DaemonProcess:
             if heard.topic.startswith("state/"):
                 self.states.append(msgspec.json.decode(heard.body, type=PublicState))
             else:
-                self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
+                event = msgspec.json.decode(heard.body, type=PublicEvent)
+                if all(event.n != known.n for known in self.events):
+                    self.events.append(event)
+                    self.events.sort(key=lambda known: known.n)
             self._news.set()
-
-    def _add_event(self, event: PublicEvent) -> None:
-        """Add an event, unless it is already in the list."""
-        if all(event.n != known.n for known in self.events):
-            self.events.append(event)
-            self.events.sort(key=lambda known: known.n)
 
 
 def _part_pid(parent: int, part: str) -> int:
@@ -263,14 +260,11 @@ def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
         *(("[[card_set]]", one) for one in bench.card_sets),
         ("[gateway]", {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}),
     ]
-    return "\n".join(_toml_table(head, msgspec.to_builtins(row)) for head, row in sections)
-
-
-def _toml_table(head: str, row: Mapping[str, object]) -> str:
-    """Return one table of a TOML file. Its values have the format of JSON."""
-    lines = (
-        f"{key} = {msgspec.json.encode(value).decode()}"
-        for key, value in row.items()
-        if value is not None
-    )
-    return "\n".join((head, *lines, ""))
+    lines = []
+    for head, section in sections:
+        lines.append(head)
+        for key, value in msgspec.to_builtins(section).items():
+            if value is not None:
+                lines.append(f"{key} = {msgspec.json.encode(value).decode()}")
+        lines.append("")
+    return "\n".join(lines)

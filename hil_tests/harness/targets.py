@@ -76,8 +76,11 @@ class ScenarioTarget(ABC):
 
         Raises BoardNotAnswering, or WrongBoards with the found and the expected values.
         """
-        found = await port_checks.query_boards(ports, self.session_ids)
-        for board, welcome in found.items():
+        found: dict[BoardKind, Welcome] = {}
+        for board, port in ports.items():
+            async with port_checks.open_link(board, port, self.session_ids) as link:
+                assert link.welcome is not None
+                welcome = found[board] = link.welcome
             self.about |= {
                 f"{board} id": welcome.uid,
                 f"{board} firmware": f"{welcome.firmware} {welcome.firmware_hash}",
@@ -185,7 +188,8 @@ class SimulatorTarget(PortTarget):
         """See ScenarioTarget."""
         folder = self._folder = self._exit_stack.enter_context(memory_folder())
         config = folder / "sim.toml"
-        config.write_text(sim_config_text(), encoding="utf-8")
+        sets = (f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
+        config.write_text("".join(sets), encoding="utf-8")
         words = (
             *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
             *("--no-attendant", "--speed", str(USUAL_SPEED), "--firmware", self._firmware),
@@ -268,11 +272,6 @@ def make_target(target: str, firmware: str) -> ScenarioTarget:
     if target == "inproc":
         return InProcessTarget()
     return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
-
-
-def sim_config_text() -> str:
-    """Return the sim.toml of a table that has both sets of cards."""
-    return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
 
 
 def _make_table(
