@@ -158,20 +158,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def _keep_result(item: pytest.Item, report: pytest.TestReport) -> None:
     kept, notes = item.config.stash[RESULTS_KEY], item.stash.get(RECORD_KEY, ScenarioRecord())
-    before = kept.get(item.nodeid)
+    before = kept.get(item.nodeid, ScenarioResult(name=item.nodeid, verdict="passed"))
     verdict: ScenarioVerdict = "passed"
-    if report.failed or (before is not None and before.verdict == "failed"):
+    if report.failed or before.verdict == "failed":
         verdict = "failed"
-    elif report.skipped or (before is not None and before.verdict == "skipped"):
+    elif report.skipped or before.verdict == "skipped":
         verdict = "skipped"
     elif report.when == "setup":
         verdict = "not run"
-    said = [before.why] if before is not None and before.why else []
     kept[item.nodeid] = ScenarioResult(
         name=item.nodeid,
         verdict=verdict,
-        took_s=report.duration + (before.took_s if before is not None else 0.0),
-        why="\n".join([*said, *_failure_text(report)]),
+        took_s=report.duration + before.took_s,
+        why="\n".join(filter(None, [before.why, *_failure_text(report)])),
         steps=tuple(notes.steps),
         measurements=tuple(notes.measurements),
         numbers=dict(notes.numbers),

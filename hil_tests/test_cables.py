@@ -9,10 +9,10 @@ import pytest
 
 from controller.faults import fault
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from hil_tests.harness.features import explains, needs
+from hil_tests.harness.features import needs
 from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
-pytestmark = [needs("cables"), explains("all")]
+pytestmark = [needs("cables"), pytest.mark.explains("all")]
 
 LOST_BOARD_ALERTS = ("LINE_LOST", "PORT_MISSING", "BOARD_SILENT", "BOARD_RESET")
 CableBoard = Literal["dealer", "reader"]

@@ -30,10 +30,9 @@ _MAX_LIFE = 0xFFFFFFFF  # Upper limit of a total. A damaged store may contain it
 class BoardCore:
     """The core of one board: its sessions, commands, events, settings and stored data.
 
-    A subclass adds commands, pins and totals.
-
-    `boot` is a number this board never used before, `reset_cause` one of RESET_… of the protocol,
-    `fw_hash` the hash over the package's files, `stored` the result of `to_store` before the reset.
+    A subclass adds commands, pins and totals. `boot` is a number this board never used before,
+    `reset_cause` one of RESET_… of the protocol, `fw_hash` the hash over the package's files,
+    `stored` the result of `to_store` before the reset.
     """
 
     kind = 0
@@ -95,11 +94,14 @@ class BoardCore:
         raise NotImplementedError
 
     def is_polled(self) -> int:
-        """Return 1 if the host's LOOK, not a wire, announces cards."""
+        """Return 1 if the host announces cards by LOOK, or 0 if a wire announces them."""
         return 0
 
     def on_edge(self, name: str, value: int) -> None:
-        """Handle one edge at `self.edge_ms`. Edges come in order."""
+        """Handle one change of an input, which happened at `self.edge_ms`.
+
+        Edges come in order.
+        """
         raise NotImplementedError
 
     def on_time(self, until_ms: int) -> None:
@@ -118,7 +120,7 @@ class BoardCore:
         return protocol.BUSY if self.is_busy() else protocol.DONE
 
     def on_edges_lost(self) -> None:
-        """Report that edges came too fast to be stored."""
+        """Report that inputs changed too fast for all changes to be stored."""
         self.emit(protocol.STOPPED, place=protocol.EDGES_LOST)
 
     def on_silence(self) -> None:
@@ -169,7 +171,7 @@ class BoardCore:
         return tx
 
     def deadline(self) -> int:
-        """Return the latest time (ms, as in `step`) of the next step."""
+        """Return the latest time at which `step` must be called again, on the clock of `step`."""
         if not self.session or self._is_silent:
             return self.next_ms()
         return min(
@@ -186,7 +188,7 @@ class BoardCore:
         self.commands[protocol.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
-        """Return an input's level at the time of the present edge."""
+        """Return the level that an input had at the time of the present edge."""
         value = self._levels.get(name)
         return self.hal.read(name) if value is None else value
 
@@ -210,7 +212,7 @@ class BoardCore:
         )
 
     def is_memory_low(self) -> bool:
-        """Return whether the board stores so many events that it must not start anything."""
+        """Return whether stored events leave too little memory to start a motion or a reading."""
         return self.memory.free_slots() < EVENT_RESERVE
 
     def pack_stored(self) -> bytes:
@@ -218,7 +220,9 @@ class BoardCore:
         return struct.pack(_LIFE, *self.life_totals()) + self.settings.pack()
 
     def life_totals(self) -> tuple[int, int]:
-        """Return both life totals, limited to the size of a frame's field."""
+        """Return the two totals of the board's whole life, limited to the size of a frame's
+        field.
+        """
         return min(self.life_in, _MAX_LIFE), min(self.life_out, _MAX_LIFE)
 
     def to_store(self) -> bytes:

@@ -193,7 +193,7 @@ class DealerCore(DealerMachine):
         return protocol.DONE
 
     def _hands_on_lift(self) -> bool:
-        """Return whether hands are on a lift between its ends."""
+        """Return whether there are hands on a lift that is between its two ends."""
         return self.any_sees(release_lock.POCKET_SENSORS) and not self.any_sees(
             ("lift", "lift_down")
         )

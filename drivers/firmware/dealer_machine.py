@@ -120,7 +120,10 @@ class DealerMachine(BoardCore):
         self.emit(protocol.AT_READER, index)
 
     def on_passed(self, index: int) -> None:
-        """Report a card past the gate. The gate's sensor gives its outlet."""
+        """Report a card that has passed the gate.
+
+        The gate's sensor gives its outlet.
+        """
         outlet = self.level("gate_at")
         self.emit(protocol.GATE, index, outlet)
         self.landings.on_passed(index, outlet)
@@ -146,7 +149,10 @@ class DealerMachine(BoardCore):
         return not self.can_pause() or self.landings.has_flying()
 
     def can_pause(self) -> bool:
-        """Return whether no motor turns. A card may still fall."""
+        """Return whether all motors stand still.
+
+        A card may still fall.
+        """
         return not (
             self.feeding.is_moving()
             or self._shuffler.is_running()
@@ -155,7 +161,7 @@ class DealerMachine(BoardCore):
         )
 
     def doing(self) -> int:
-        """Return one of IDLE …"""
+        """Return the board's activity, one of IDLE …"""
         if self._lift.is_moving():
             return protocol.LIFTING
         if self.is_halted() and self.is_in_attempt():
@@ -163,7 +169,7 @@ class DealerMachine(BoardCore):
         return protocol.SHUFFLING if self._shuffler.is_running() else self.feeding.doing()
 
     def on_edge(self, name: str, value: int) -> None:
-        """Handle one edge."""
+        """Handle one change of a sensor."""
         if name in LANDING_OUTLETS:
             self._on_beam(LANDING_OUTLETS[name], value)
         elif name in POCKET_OUTLETS:
@@ -172,7 +178,7 @@ class DealerMachine(BoardCore):
             self._edge_handlers[name](value)
 
     def on_time(self, until_ms: int) -> None:
-        """Handle the timeouts that have passed."""
+        """Handle all time limits that ended at or before `until_ms`."""
         for motion in self._motions:
             if motion.next_ms() <= until_ms:
                 motion.on_time(until_ms)
@@ -181,7 +187,7 @@ class DealerMachine(BoardCore):
                 self.jam(protocol.AT_LANDING, index)
 
     def on_silence(self) -> None:
-        """Stop feeding and hold the card while the host is silent."""
+        """Stop feeding and keep the card in the window while the host is silent."""
         self.halt(protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
@@ -255,7 +261,9 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
-        """Handle the number of an absent drive or sensor unit; 0: all are present."""
+        """Handle a report of the drives: the number of an absent drive or sensor unit, or 0 for
+        none.
+        """
         if value != self._missing_drive:
             self._missing_drive = value
             self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
@@ -265,6 +273,6 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_DRIVE)
 
     def on_edges_lost(self) -> None:
-        """Stop: edges were lost, so the counts of this attempt are unreliable."""
+        """Stop all motion, because changes of sensors were lost and the counts are unreliable."""
         self.release_forbidden = True
         self.halt(protocol.EDGES_LOST)

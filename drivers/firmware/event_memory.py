@@ -67,7 +67,7 @@ class EventMemory:
         self._resend_at = NEVER_MS
 
     def resend_now(self) -> None:
-        """Make unseen events due at once, after a silence of the host."""
+        """Make all events that the host has not seen due at once, after a silence of the host."""
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = 0 if self._sent > self.seen else NEVER_MS
 

@@ -43,8 +43,9 @@ INDEX_COUNT = 256
 
 
 class Feeding:
-    """The part of the board that moves the cards of one attempt, driven by sensor edges, limits
-    and routes.
+    """The feeder, window and gate: they move each card of an attempt to its outlet.
+
+    Sensor edges, time limits and routes decide each motion.
     """
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
@@ -80,7 +81,7 @@ class Feeding:
         return self.state == IDLE
 
     def is_moving(self) -> bool:
-        """Return whether a motor turns, or would turn at once."""
+        """Return whether a motor turns, or is about to turn."""
         return (
             self.state in (FEEDING, REVERSING, AIMING, PASSING, BACKING_OUT)
             and not self._is_stopped
@@ -95,7 +96,7 @@ class Feeding:
         return ACTIVITIES[self.state]
 
     def held_index(self) -> int:
-        """Return the index of the card at the hold point, or 0."""
+        """Return the index of the card that waits in the window, or 0."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
     def is_unseen_in_gate(self, outlet: int) -> bool:
@@ -109,8 +110,8 @@ class Feeding:
         )
 
     def next_ms(self) -> int:
-        """Return the time limit of the present motion, or the time from which the window's
-        report counts.
+        """Return the time limit of the present motion, or the time at which the window's sensor
+        counts.
         """
         return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
@@ -155,7 +156,7 @@ class Feeding:
         return True
 
     def stop(self, finish_pass: bool) -> None:
-        """Stop the motors in place; `finish_pass` lets a card in the gate continue."""
+        """Stop the motors at once. With `finish_pass`, a card in the gate continues."""
         if finish_pass and self.state in (PASSING, BACKING_OUT):
             self._is_feed_wanted = False
             return
@@ -186,7 +187,10 @@ class Feeding:
                 self._start_pass()
 
     def on_double(self, value: int) -> None:
-        """Handle the feeder's double sensor. It may react before or after the card arrives."""
+        """Handle a change of the feeder's sensor for two cards at once.
+
+        It may react before or after the card arrives.
+        """
         if value and self.state != IDLE and not self._double_seen:
             self._double_seen = True
             if self.index:
@@ -201,7 +205,7 @@ class Feeding:
             self._doubles_in_tray = []
 
     def on_landed(self, index: int, outlet: int) -> bool:
-        """Handle a landing of card `index`; return True for a double feed in the tray."""
+        """Handle the landing of card `index`. Return True for a double feed in the tray."""
         twofold = outlet == protocol.TRAY and index in self.open_doubles
         if twofold:
             self._doubles_in_tray.append(index)
@@ -210,7 +214,9 @@ class Feeding:
     # Time and levels.
 
     def on_time(self, until_ms: int) -> None:
-        """Handle an expired limit, or a card that is still in the window after an early report."""
+        """Handle the end of a time limit, or a card that is still in the window after an early
+        report.
+        """
         if self._seen_too_early and self._window_ready_ms <= until_ms:
             self._on_arrived()
         if self._limit > until_ms:

@@ -12,7 +12,7 @@ from .event_memory import NEVER_MS
 
 
 class Landings:
-    """The falling cards of one attempt, and the landings of each outlet."""
+    """The cards of one attempt that fall, and the number of landings at each outlet."""
 
     def __init__(self) -> None:
         self.landed = [0] * protocol.OUTLETS
@@ -21,7 +21,7 @@ class Landings:
         self._second_until = -1  # Deadline for a doubled card's second landing in the tray.
 
     def clear(self) -> None:
-        """Begin an attempt."""
+        """Forget everything, because a new attempt begins."""
         self.landed = [0] * protocol.OUTLETS
         self.strays = 0
         self._flying = []
@@ -57,10 +57,10 @@ class Landings:
         self._flying = [card for card in self._flying if card[0] != index]
 
     def match_landing(self, outlet: int) -> int | None:
-        """Handle a landing; return the index of the landed card, or None for a stray.
+        """Handle a landing at `outlet`, and return the index of the card that landed.
 
-        It is the earliest card bound for this outlet. `pop_overdue` has removed the overdue cards
-        before.
+        Return None if no card is awaited there: the landing is a stray. The card is the earliest
+        one on its way to this outlet. `pop_overdue` has removed the overdue cards before.
         """
         for at, (index, place, _) in enumerate(self._flying):
             if place == outlet:
@@ -70,11 +70,17 @@ class Landings:
         return None
 
     def expect_second(self, until_ms: int) -> None:
-        """Expect the second card of a double feed, after the first landed in the tray."""
+        """Expect another landing in the tray: the second card of a double feed.
+
+        The first card has landed there.
+        """
         self._second_until = until_ms
 
     def is_second_card(self, at_ms: int) -> bool:
-        """Return whether a landing in the tray at `at_ms` is that second card; once."""
+        """Return whether a landing in the tray at `at_ms` is the second card of a double feed.
+
+        That card is expected only once.
+        """
         follows = at_ms <= self._second_until
         self._second_until = -1
         return follows

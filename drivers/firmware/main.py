@@ -93,9 +93,8 @@ UNPLUGGED_WAIT_MS = 20
 def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
     """Run the core of a board on a serial line and a stream of pins.
 
-    Raises PinsClosed when the pins end.
-
-    If no program has the line open, the line is polled again and again.
+    Raises PinsClosed when the pins end. If no program has the line open, the line is polled again
+    and again.
     """
     clock = BoardClock()
     plugged, alone = select.poll(), select.poll()

@@ -30,13 +30,13 @@ class ShufflerControl:
         self._is_reported = False  # The finished passes were reported.
 
     def clear(self) -> None:
-        """Begin an attempt."""
+        """Forget all passes, because a new attempt begins."""
         self.passes_done = self._passes_wanted = 0
         self._limit = NEVER_MS
         self._is_settling = self._is_reported = False
 
     def shuffle(self, passes: int) -> None:
-        """Run until `passes` are done and no drawn-in cards are left."""
+        """Run the motor until `passes` passes are done and no drawn-in cards are left."""
         drawn_in = self.passes_done + 1 if self._hal.read("shuffler") else 0
         self._passes_wanted = max(passes, drawn_in)
         self._is_reported = False
@@ -52,7 +52,7 @@ class ShufflerControl:
         return self._is_reported and passes <= self.passes_done
 
     def is_running(self) -> bool:
-        """Return whether the motor turns, or may have to continue."""
+        """Return whether the motor turns, or may have to turn again for the present pass."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
@@ -76,7 +76,7 @@ class ShufflerControl:
             self._limit = self._dealer.now + COAST_MS
 
     def on_drawn_in(self, value: int) -> None:
-        """Handle cards drawn into the shuffler, or gone from it."""
+        """Handle the report that cards are in the shuffler, or that none are."""
         if value and self._is_settling:
             self.shuffle(self.passes_done + 1)
 
@@ -92,7 +92,7 @@ class ShufflerControl:
             self._dealer.jam(protocol.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:
-        """Return the limit of the present pass, or NEVER_MS."""
+        """Return the time limit of the present pass, or NEVER_MS."""
         return self._limit
 
     def _report(self) -> None:
@@ -139,12 +139,12 @@ class LiftControl:
         return self.is_moving() and self._goal == LIFT_UP
 
     def on_lift(self, value: int) -> None:
-        """Handle an edge of the top sensor."""
+        """Handle a change of the sensor at the upper end."""
         if value and self.is_rising() and not self._hal.read("lift_down"):
             self._on_arrived()
 
     def on_lift_down(self, value: int) -> None:
-        """Handle an edge of the bottom sensor."""
+        """Handle a change of the sensor at the lower end."""
         if value and self.is_moving() and not self.is_rising() and not self._hal.read("lift"):
             self._on_arrived()
 
@@ -184,7 +184,7 @@ class GateSweep:
         self._move_to(0)
 
     def is_running(self) -> bool:
-        """Return whether the sweep is running."""
+        """Return whether the self-test of the gate is running."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
@@ -206,7 +206,7 @@ class GateSweep:
             self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
-        """Return the limit of the gate's motion, or NEVER_MS."""
+        """Return the time limit of the gate's motion, or NEVER_MS."""
         return self._limit
 
     def _move_to(self, outlet: int) -> None:

@@ -18,7 +18,7 @@ SOURCE_SENSORS = ("hopper", "shuffler")
 
 
 def is_lift_down(dealer: "DealerMachine") -> bool:
-    """Return whether the sensors show the lift fully down, and not up."""
+    """Return whether the lift is fully down by both of its sensors."""
     return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
 
 
@@ -30,7 +30,7 @@ def is_path_clear(dealer: "DealerMachine") -> bool:
 
 
 def has_right_counts(dealer: "DealerMachine") -> bool:
-    """Return whether every fed card has landed, and each pocket has got the required number."""
+    """Return whether all fed cards have landed, and each pocket has its number of cards."""
     landed = dealer.landings.landed
     return (
         dealer.per_pocket > 0

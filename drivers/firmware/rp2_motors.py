@@ -22,8 +22,9 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
 def _step_program() -> None:
-    """Make the steps of one word: steps - 1 in its low half, wait cycles a step in its high
-    half.
+    """Make the steps that one word orders.
+
+    The word has steps - 1 in its low half, and the wait cycles of each step in its high half.
     """
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821 - a word of the assembler's
@@ -40,7 +41,7 @@ def _step_program() -> None:
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
 def _pulse_program() -> None:
-    """Make one pulse: read a number, and stay high for this many cycles plus two."""
+    """Make one pulse, which is two cycles longer than the number that was read."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
     mov(x, osr)  # type: ignore[name-defined]  # noqa: F821
@@ -52,12 +53,16 @@ def _pulse_program() -> None:
 
 
 class StepSequence:
-    """A prepared move: a number of steps in one direction, as words for the PIO, and its
-    duration.
+    """A prepared move of a stepper: its words for the PIO, and its duration.
+
+    All steps go in one direction.
     """
 
     def __init__(self, profile: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
-        """Prepare `steps` and `creep` slow ones; `back`: 1 for reverse."""
+        """Prepare a move of `steps` steps, followed by `creep` slow ones.
+
+        `back` is 1 for a move in reverse.
+        """
         row = trapezoid(profile, steps, creep)
         self.reverse = back
         self.words: array.array[int] = pack_row(row)
@@ -66,8 +71,9 @@ class StepSequence:
 
 
 class Stepper:
-    """One stepper motor on state machine `number` (0…3) of the first PIO, with the pins step
-    and direction.
+    """One stepper motor on state machine `number` (0…3) of the first PIO.
+
+    It uses a pin for steps and a pin for the direction.
     """
 
     def __init__(self, number: int, pins: "tuple[int, int]") -> None:
@@ -124,12 +130,15 @@ GATE_SETTLE_MS = 15
 
 
 class GateDrive:
-    """The drive of the gate, whose five outlets are in a row, `pitch` steps apart."""
+    """The drive of the gate, whose five outlets are side by side, `pitch` steps apart."""
 
     def __init__(
         self, stepper: Stepper, profile: SpeedProfile, home_profile: SpeedProfile, pitch: int
     ) -> None:
-        """Drive `stepper`: `profile` between outlets, `home_profile` against the end stop."""
+        """Drive the gate with `stepper`.
+
+        `profile` is for moves between outlets, `home_profile` for the move against the end stop.
+        """
         self._stepper = stepper
         ways = range(1, protocol.OUTLETS)
         self._sequences = [
@@ -155,8 +164,9 @@ class GateDrive:
         self._state = IDLE
 
     def update(self, seen: int, now_ms: int) -> None:
-        """Handle the result of the magnets (an outlet or GATE_MOVING), and start the next move
-        if one is due.
+        """Handle the position that the gate's magnets report (an outlet or GATE_MOVING).
+
+        Start the next move if one is due.
         """
         if self._state == IDLE:
             return

@@ -52,7 +52,7 @@ class EdgeRing:
         return new
 
     def pop_edges(self, now_ms: int) -> "list[tuple[int, int, int]]":
-        """Return (t_ms, number, value) of the stored edges, on the clock of `now_ms`."""
+        """Return and remove (t_ms, number, value) of the stored edges, on the clock of `now_ms`."""
         if self._tail == self._head:
             return NO_EDGES
         edges = []
@@ -66,11 +66,10 @@ class EdgeRing:
 
 
 class InterruptInput:
-    """One fast input, whose interrupt stores each edge in `ring` under `number`, even while the
-    loop is late.
+    """One fast input, whose interrupt stores each edge even while the loop is late.
 
-    Two edges while interrupts are off (the chip writes its flash) give one call of the handler; the
-    pin's flags show both.
+    It stores the edges in `ring`, under `number`. Two edges while interrupts are off (the chip
+    writes its flash) give one call of the handler; the pin's flags show both.
     """
 
     def __init__(self, ring: EdgeRing, number: int, pin: int) -> None:
@@ -125,7 +124,7 @@ class DebouncedInput:
 
 
 class DebouncedBits:
-    """A word of slow inputs, each debounced separately.
+    """Slow inputs as the bits of one number, each debounced separately.
 
     `bits` is the debounced word, `is_stable` whether all inputs are confirmed.
     """
@@ -153,7 +152,7 @@ class DebouncedBits:
 
 
 class ShiftRegister:
-    """Sixteen inputs on two shift registers in a row, read by an SPI.
+    """Sixteen inputs on two chained shift registers, which an SPI reads.
 
     `pins`: clock, latch, data. The latch may be on an unused output of the SPI. The last bit
     shifted out is bit 0. An unplugged cable reads as all ones.
@@ -181,10 +180,11 @@ class ShiftRegister:
 
 
 class SupplyMonitor:
-    """The motors' supply on an ADC pin, through a divider: 1 while its voltage is too low.
+    """The motors' supply voltage on an ADC pin.
 
-    After low voltage it must rise above `restored`, so that the value does not flutter. Both limits
-    are readings, 0…65535.
+    The value is 1 while the voltage is too low. A divider makes the voltage small enough for the
+    pin. After low voltage it must rise above `restored`, so that the value does not flutter. Both
+    limits are readings, 0…65535.
     """
 
     def __init__(self, pin: int, low: int, restored: int) -> None:
@@ -194,7 +194,7 @@ class SupplyMonitor:
         self._state = DebouncedInput(1 if self._adc.read_u16() < low else 0)
 
     def value(self) -> int:
-        """Return the debounced value."""
+        """Return 1 if the debounced voltage is too low, else 0."""
         return self._state.value
 
     def update(self) -> bool:

@@ -13,7 +13,7 @@ _SIZE = struct.calcsize(_PACKED)
 
 
 class BoardSettings:
-    """The settings of one board by name. Each value is within the bounds of SETTINGS."""
+    """The settings of one board by their names. Each value is within the bounds of SETTINGS."""
 
     def __init__(self, kind: int) -> None:
         self._table = protocol.SETTINGS[kind]
@@ -39,7 +39,7 @@ class BoardSettings:
         return True
 
     def pack(self) -> bytes:
-        """Return all ids and values as bytes, sorted by id, to be stored or for the CRC."""
+        """Return all ids and values as bytes, sorted by id, to store them or for the CRC."""
         rows = [
             struct.pack(_PACKED, setting, self._values[self._table[setting][0]])
             for setting in sorted(self._table)

@@ -17,10 +17,11 @@ MAX_CYCLES = 0xFFFF + OVERHEAD_CYCLES
 
 
 class SpeedProfile:
-    """The limits of a motor: speeds in steps per second, and `accel` in steps per second squared.
+    """The speed limits of a motor.
 
-    Moves start and end at `start_hz`, which needs no ramp. `most` is the longest move of the
-    mechanics. Raises ValueError if the PIO cannot step so.
+    Speeds are in steps per second, and `accel` is in steps per second squared. Moves start and end
+    at `start_hz`, which needs no ramp. `most` is the longest move of the mechanics. Raises
+    ValueError if the PIO cannot step so.
     """
 
     def __init__(self, start_hz: int, top_hz: int, accel: int, most: int) -> None:
@@ -35,11 +36,10 @@ class SpeedProfile:
 
 
 def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
-    """Return a row of stairs for `steps` steps with ramps up and down, followed by `creep` slow
-    steps.
+    """Return the row of a move: speed up, run, slow down, then `creep` slow steps.
 
-    A short move slows down before it reaches the top speed. Raises ValueError for more steps than
-    the profile allows.
+    A row contains pairs of a number of steps and the cycles of each. A short move slows down before
+    it reaches the top speed. Raises ValueError for more steps than the profile allows.
     """
     if steps < 0 or creep < 0 or steps + creep > profile.max_steps:
         raise ValueError("more steps than there is way")
@@ -57,7 +57,10 @@ def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[
 
 
 def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
-    """Return a row as words for the PIO: one word a stair, with steps - 1 in its low half."""
+    """Return a row as words for the PIO, one word for each pair.
+
+    The low half of a word has steps - 1.
+    """
     return array.array(
         "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]
     )

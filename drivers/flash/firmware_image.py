@@ -24,7 +24,7 @@ class FirmwareImage(Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Total size of the files in bytes."""
+        """The total size of the files in bytes."""
         return sum(map(len, self.files.values()))
 
     def digests(self) -> Iterator[tuple[str, bytes]]:
@@ -74,7 +74,7 @@ class NoBoardFound(FlashError):
 
 
 class FlashRefused(FlashError):
-    """The board refuses, or is another board than the named one."""
+    """The board refuses a request, or it is of another kind than the named one."""
 
 
 class WrongHash(FlashError):

@@ -59,12 +59,16 @@ _PLACE_TYPES: dict[BoardEventCode, type[IntEnum]] = {
     BoardEventCode.STALL: DealerMotor,
     BoardEventCode.STOPPED: BoardStopReason,
 }
+_STATE_WORDS: dict[BoardEventCode, tuple[str, str]] = {
+    BoardEventCode.LID: ("closed", "open"),
+    BoardEventCode.ENGINE: ("away", "there"),
+    BoardEventCode.DRIVE: ("away", "there"),
+}
 _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTINGS}
 
 
 class FrameRecord(Struct, frozen=True, gc=False):
-    """What was recorded at one moment on one serial line: a frame, a block of noise, or a
-    change of the port.
+    """One entry of a recorded serial line: a frame, a block of noise, or a change of the port.
 
     `name` is the name of the frame or of the event. For bytes that are no frame it is "junk", "crc
     error", "oversize" or "malformed". For a port it is the kind of chunk ("opened", "lost").
@@ -81,7 +85,9 @@ class FrameRecord(Struct, frozen=True, gc=False):
 
 
 def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
-    """Yield the frames on the lines of a table, one by one."""
+    """Yield a record for each frame or fault on the lines of a table, in the order of the
+    chunks.
+    """
     lines: dict[BoardKind, _LineHistory] = {}
     for chunk in chunks:
         if chunk.board not in lines:
@@ -131,7 +137,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """The frames that the line of one board has carried so far, to detect repetitions."""
+    """The earlier frames on the line of one board, by which repeated frames are detected."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -232,16 +238,13 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
     fields = dict(_struct_items(event))
     for left_out in ("board", "code"):
         del fields[left_out]
-    if event.code is BoardEventCode.LID:
-        fields["place"] = "open" if event.place else "closed"
-    elif event.code in (BoardEventCode.ENGINE, BoardEventCode.DRIVE):
-        fields["place"] = "there" if event.place else "away"
-    elif event.code is BoardEventCode.POCKET:
+    if event.code is BoardEventCode.POCKET:
         fields["index"] = "occupied" if event.index else "empty"
-    words = _PLACE_TYPES.get(event.code)
-    if words is not None:
+    if (words := _PLACE_TYPES.get(event.code)) is not None:
         fields["place"] = words(event.place) if event.place in list(words) else event.place
-    elif event.code not in (BoardEventCode.LID, BoardEventCode.ENGINE, BoardEventCode.DRIVE):
+    elif event.code in _STATE_WORDS:
+        fields["place"] = _STATE_WORDS[event.code][bool(event.place)]
+    else:
         del fields["place"]
     return tuple((name, _plain_value(value)) for name, value in fields.items())
 
@@ -249,7 +252,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of a board's frame, unless it is an event."""
+    """Return the name and the fields of a frame of a board that is no event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)
@@ -277,7 +280,7 @@ def _plain_fields(of: Struct) -> tuple[FrameField, ...]:
 
 
 def _plain_value(value: Any) -> FieldValue:
-    """Return a value of a frame as a word, a number or a Boolean."""
+    """Return a value of a frame as the text, number or Boolean that people read."""
     if isinstance(value, IntEnum):
         return value.name if isinstance(value, Outlet | BoardResult | Back) else value.name.lower()
     if isinstance(value, tuple):

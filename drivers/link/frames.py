@@ -22,12 +22,15 @@ from drivers.board_events import (
     Outlet,
     ReportedKind,
 )
-from drivers.firmware import framing, protocol
+from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 
 BOARD_KIND_IDS: dict[BoardKind, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
-
-
+SETTING_IDS: dict[BoardKind, dict[str, int]] = {
+    "dealer": {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()},
+    "reader": {row[0]: setting for setting, row in wire.READER_SETTINGS.items()},
+}
+"""The id of each setting of a board, by its name."""
 PROTOCOL_HEX = wire.PROTOCOL_HASH.hex()
 HardwareKind = Literal["sim", "rp2", "adapter", "other"]
 """The hardware behind a board's pins. "other" is a version that this program does not support."""
@@ -202,7 +205,7 @@ class ServiceCommand(BoardCommand, frozen=True, gc=False):
 
 
 class AliveReport(Struct, frozen=True, gc=False):
-    """A frame by which a board that has nothing else to send shows that it works.
+    """The heartbeat of a board, which it sends if it has nothing else to send.
 
     `events` is the number of the board's last event, `doing` its activity.
     """
@@ -221,7 +224,7 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """The answer of a board to a frame of a session that it does not have.
+    """The answer of a board to a frame whose session the board does not have.
 
     `has` is the board's present session, 0 for none.
     """
@@ -346,7 +349,7 @@ _PARSERS: dict[int, _Parser] = {
 
 
 HOST_FRAME_NAMES: dict[int, str] = {
-    getattr(protocol, name): name
+    getattr(wire, name): name
     for name in (
         *("HELLO", "BEAT", "STOP", "BEGIN", "SHUFFLE", "FEED", "ROUTE", "RELEASE", "RETRACT"),
         *("PURGE", "SELFTEST", "CONFIGURE", "STATUS", "REREAD", "LOOK", "SERVICE"),
@@ -376,7 +379,7 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
     if kind not in HOST_FRAME_NAMES:
         return None
     try:
-        fields = struct.unpack(protocol.HOST_HEADER + protocol.BODIES[kind][1:], payload)
+        fields = _HOST_LAYOUTS[kind].unpack(payload)
         kind, session, number, seen, kept, *body = fields
         command = None
         if (form := _COMMAND_TYPES.get(kind)) is not None:  # convert() checks the fields' enums.

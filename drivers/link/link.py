@@ -48,7 +48,7 @@ class Link:
     has ended with SessionRenewed. The owner should then request STATUS and send its commands again.
     `on_refused` receives the refusal of a command from `send`. `on_down` is called once when an
     open link has failed for good: the port is closed, no timer is left, and every pending command
-    ended with LineLost. open() may then be called again. `on_posted` is called when a command from
+    ended with LineLost. open() may then be called again. `on_sent` is called when a command from
     `send` was written or is the next to be written. The five callbacks may be set at any time.
 
     `read_started_at` is when the bytes of the present read callback arrived (seconds of the
@@ -71,14 +71,14 @@ class Link:
         on_renewed: Callable[[Welcome], None] = lambda welcome: None,
         on_refused: Callable[[BoardRefused], None] = lambda refused: None,
         on_down: Callable[[LineLost], None] = lambda error: None,
-        on_posted: Callable[[BoardCommand], None] = lambda command: None,
+        on_sent: Callable[[BoardCommand], None] = lambda command: None,
     ) -> None:
         self.board: BoardKind = board
         self.on_event = on_event
         self.on_renewed = on_renewed
         self.on_refused = on_refused
         self.on_down = on_down
-        self.on_sent = on_posted
+        self.on_sent = on_sent
         self.read_started_at: float | None = None
         self.welcome: Welcome | None = None
         self._port = port
@@ -123,7 +123,7 @@ class Link:
 
     @property
     def counters(self) -> LinkCounters:
-        """The counters of the line."""
+        """The counters of this link since its creation."""
         noise = ("junk", "crc_errors", "oversize")
         return LinkCounters(**self._counts | {name: getattr(self._decoder, name) for name in noise})
 
@@ -390,7 +390,10 @@ class Link:
             self._fail(LineLost(self.board, "no answer to HELLO"))
 
     def _handle_fault(self, why: str) -> None:
-        """Renew the session, once for each incident. Another fault soon after ends the link."""
+        """Open a new session after a fault.
+
+        A second fault soon after the new session ends the link.
+        """
         if self._timers.begin_incident(self._loop.time()):
             self._renew(why)
         else:

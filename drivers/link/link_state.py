@@ -29,9 +29,7 @@ class LinkLimits(Struct, frozen=True):
 
 
 class LinkCounters(Struct, frozen=True):
-    """Counters of lost, repeated and broken frames since the link was made.
-
-    All except `sessions` count faults.
+    """The counters of a link, from its creation: faults of the serial line, and `sessions`.
 
     `junk`, `crc_errors` and `oversize` are the decoder's counters. `malformed` counts frames with a
     right CRC and a wrong layout, `foreign` frames of another session. `duplicates` and `gaps` count
@@ -61,8 +59,8 @@ class LinkPhase(Enum):
 
 
 class LinkTimers:
-    """The three times at which the link must act: a resend, a BEAT, and the end of the board's
-    silence.
+    """The three times at which a link must act: a resend, a BEAT, and the timeout of a silent
+    board.
     """
 
     def __init__(self, limits: LinkLimits) -> None:
@@ -109,8 +107,9 @@ class LinkTimers:
         self.silence_at = now + self._limits.silence_ms / 1000
 
     def begin_incident(self, now: float) -> bool:
-        """Begin an incident. Return False if the last incident, which had its new session, is not
-        over.
+        """Begin an incident: a fault of the line, which a new session may end.
+
+        Return False if the last incident had its new session a short time ago and is not over.
         """
         if now < self._incident_until:
             return False
@@ -118,7 +117,10 @@ class LinkTimers:
         return True
 
     def note_session_open(self, now: float) -> None:
-        """Note that a new session is open. The incident that caused it ends after `settle_ms`."""
+        """Record that a new session is open.
+
+        The incident that caused the session ends after `settle_ms`.
+        """
         if self._incident_until == inf:
             self._incident_until = now + self._limits.settle_ms / 1000
 
@@ -128,8 +130,8 @@ class LinkTimers:
 
 
 class EventArrival(Enum):
-    """The relation of an arriving event's number to the numbers received before: next, repeated
-    or out of order.
+    """The kinds of an arriving event: the next event, a repeated one, or one that came too
+    early.
     """
 
     NEW = "new"
@@ -207,7 +209,7 @@ class CommandQueue(Struct, frozen=True):
 
     @property
     def pending(self) -> tuple[PendingCommand, ...]:
-        """Every command without an acknowledgement, in order."""
+        """All commands that are not acknowledged yet, in the order of their sending."""
         return self.waiting if self.current is None else (self.current, *self.waiting)
 
 
@@ -217,9 +219,10 @@ def enqueue_command(queue: CommandQueue, pending: PendingCommand) -> CommandQueu
 
 
 def start_next_command(queue: CommandQueue) -> CommandQueue:
-    """Return the queue after its first waiting command has got a number, unless one is outstanding.
+    """Return the queue after its first waiting command was numbered and became the current one.
 
-    A command whose caller was cancelled is left out. It was never sent.
+    If another command is outstanding, the queue stays the same. A command whose caller was
+    cancelled is left out. It was never sent.
     """
     if queue.current is not None:
         return queue
@@ -234,8 +237,7 @@ def start_next_command(queue: CommandQueue) -> CommandQueue:
 def complete_command(
     queue: CommandQueue, number: int
 ) -> tuple[CommandQueue, PendingCommand | None]:
-    """Return the queue after the acknowledgement of `number`, and the command that is thereby
-    complete.
+    """Return the queue after the acknowledgement of `number`, and the command that this completes.
 
     The command is None if this is a repeated acknowledgement of an earlier command.
     """

@@ -28,9 +28,8 @@ class BenchInUse(Exception):
 class BenchLock:
     """The lock of a bench from `acquire` to `release`.
 
-    The kernel releases the lock of a dead run.
-
-    The lock file names the holder, and is removed at the release.
+    The kernel releases the lock of a dead run. The lock file names the holder, and is removed at
+    the release.
     """
 
     def __init__(self, bench_file: Path) -> None:

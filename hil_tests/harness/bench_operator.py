@@ -10,7 +10,7 @@ from typing import Any
 from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
 
 from hil_tests.harness.features import Feature, missing_features
-from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, find_step
+from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, load_steps
 
 BELL = "\a"
 ANSWER_HELP = (
@@ -132,13 +132,11 @@ class BenchOperator:
     async def press_button(self, button: str, for_s: float = TAP_S) -> None:
         """See TableHands."""
         zh, en = _BUTTONS[button]
-        long = for_s > 1
-        how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
-        await self._ask(
-            f"{'hold' if long else 'press'} {button}",
-            how[0] if long else f"按一下{zh}",
-            how[1] if long else f"Press {en}",
-        )
+        words = (f"press {button}", f"按一下{zh}", f"Press {en}")
+        if for_s > 1:
+            how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
+            words = (f"hold {button}", *how)
+        await self._ask(*words)
 
     async def count_hands(self) -> tuple[int, ...]:
         """See TableHands."""
@@ -176,7 +174,7 @@ class BenchOperator:
         await self._ask("tidy table", zh, en)
 
     def _find_step(self, name: str) -> GuidedStep:
-        wanted = find_step(name)
+        wanted = load_steps()[name]
         reason = missing_features(wanted.needs, self._features)
         if reason is not None:
             raise StepSkipped(reason)

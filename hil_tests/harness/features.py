@@ -59,13 +59,6 @@ def needs(*features: Feature) -> pytest.MarkDecorator:
     return pytest.mark.needs(*features)
 
 
-def explains(*counters: str) -> pytest.MarkDecorator:
-    """Mark a scenario that disturbs a serial line, so that these counters of the link may
-    change.
-    """
-    return pytest.mark.explains(*counters)
-
-
 def missing_features(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
     """Return the reason to skip a scenario, or None if the target has all features."""
     missing = [feature for feature in wanted if feature not in there]

@@ -49,14 +49,6 @@ def load_steps() -> Mapping[str, GuidedStep]:
     return toml_files.read(Path(__file__).parents[1] / "steps.toml", _StepsFile).step
 
 
-def find_step(name: str) -> GuidedStep:
-    """Return the step of this name. Raises LookupError if there is none."""
-    try:
-        return load_steps()[name]
-    except KeyError:
-        raise LookupError(f"no step is called {name}") from None
-
-
 TAP_S = 0.15
 """Duration of a tap on a button, by the daemon's clock."""
 USUAL_SPEED = 100.0
@@ -150,7 +142,7 @@ class SimulatedHands(ABC):
 
     async def do_step(self, name: str) -> None:
         """See TableHands."""
-        wanted = find_step(name)
+        wanted = load_steps()[name]
         self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
         if wanted.when is not None:
@@ -165,7 +157,7 @@ class SimulatedHands(ABC):
 
     async def prepare_step(self, name: str) -> None:
         """See TableHands."""
-        self._require_faults(*find_step(name).faults)
+        self._require_faults(*load_steps()[name].faults)
 
     async def signal_step(self, name: str) -> None:
         """See TableHands."""

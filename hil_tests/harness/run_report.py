@@ -19,6 +19,7 @@ _VERDICT_TEXTS: Final[Mapping[str, str]] = {
     "skipped": "未测 skipped",
     "not run": "未运行 not run",
 }
+_NOTHING: Final = "<p>无 none</p>"
 _STYLE: Final = """
 @page { size: A4;
   margin: 16mm 14mm 18mm;
@@ -134,11 +135,13 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 def render_page(run: ScenarioRun) -> str:
     """Return the HTML page of a run, which needs no other file."""
     title = "测试报告 Test report"
+    equipment = (("开始 began", run.began), ("结束 ended", run.ended), *run.about.items())
     parts = (
         f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
         f"{escape(run.began)}</p>",
         _summary(run),
-        _equipment(run),
+        "<h2>被测设备与条件 Equipment and conditions</h2>",
+        _table((), ((escape(key), escape(value)) for key, value in equipment)),
         _overview(run),
         _measurements(run),
         _counters(run),
@@ -201,13 +204,6 @@ def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict,
     return f"<h3>{title}</h3>" + _table(("原因 reason", "项目 scenarios"), rows)
 
 
-def _equipment(run: ScenarioRun) -> str:
-    rows = [("开始 began", run.began), ("结束 ended", run.ended), *run.about.items()]
-    return "<h2>被测设备与条件 Equipment and conditions</h2>" + _table(
-        (), ((escape(key), escape(value)) for key, value in rows)
-    )
-
-
 def _overview(run: ScenarioRun) -> str:
     heads = ("#", "项目 scenario", "结论 verdict", "原因 reason", "s")
     groups: dict[str, list[tuple[str, ...]]] = {}
@@ -251,7 +247,7 @@ def _measurements(run: ScenarioRun) -> str:
         "the protocol's own limits: other values are kept, not judged."
     )
     return f'<h2>测量值 Measurements</h2><p class="note">{note}</p>' + (
-        _table(heads, sorted(rows)) if rows else _nothing_text()
+        _table(heads, sorted(rows)) if rows else _NOTHING
     )
 
 
@@ -267,7 +263,7 @@ def _counters(run: ScenarioRun) -> str:
         "One that moved without a reason fails its scenario."
     )
     return f'<h2>计数 Counters</h2><p class="note">{note}</p>' + (
-        _table(("计数 counter", "n"), rows) if sums else _nothing_text()
+        _table(("计数 counter", "n"), rows) if sums else _NOTHING
     )
 
 
@@ -315,7 +311,3 @@ def _colored(css: str, text: str) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else ""
-
-
-def _nothing_text() -> str:
-    return "<p>无 none</p>"

@@ -64,10 +64,8 @@ async def _do_rest_step(table: ScenarioTable) -> bool:
 async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: Any) -> bool:
     """Send a command and wait until the public state changes.
 
-    Return whether it was accepted.
-
-    A command may be refused for a reason that the public state does not show, such as a restart of
-    the daemon. The state is then read again a moment later.
+    Return whether it was accepted. A command may be refused for a reason that the public state does
+    not show, such as a restart of the daemon. The state is then read again a moment later.
     """
     before = table.state
     carried_out = (await table.ask(role, cmd, **args)).ok

@@ -66,10 +66,9 @@ class ScenarioRecord(msgspec.Struct):
 class ScenarioTable:
     """The table of one scenario.
 
-    The target provides `program` and `hands`.
-
-    Every wait raises TimeoutError with the reason. `expected_alerts` are the permitted alerts. All
-    others are findings after the scenario (scenario_end.py).
+    The target provides `program` and `hands`. Every wait raises TimeoutError with the reason.
+    `expected_alerts` are the permitted alerts. All others are findings after the scenario
+    (scenario_end.py).
     """
 
     def __init__(
@@ -150,7 +149,10 @@ class ScenarioTable:
         """Permit an alert, and wait until a state or the reasons of a refusal contain it."""
         self.expect_alerts(name)
         return await self.until(
-            lambda state: name in alert_names(state) or name in _refusal_reasons(state),
+            lambda state: (
+                name in alert_names(state)
+                or any(name in proof.reasons for proof in state.fairness[-1:])
+            ),
             f"the alert {name}",
         )
 
@@ -284,6 +286,13 @@ class ScenarioTable:
             f"card {card}",
         )
 
+    async def disturb_deal(self, step: str, card: int) -> PublicState:
+        """Do a prepared step when `card` cards are fed, and return the state after the verdict."""
+        await self.hands.prepare_step(step)
+        state = await self.deal_to_card(card)
+        await self.hands.signal_step(step)
+        return await self.wait_for_verdict(state.machine.attempt or 0)
+
     async def release_and_take(self) -> None:
         """Release the held hands, and take them out of the machine."""
         await self.give_command(Role.REFEREE, "release")
@@ -364,20 +373,21 @@ class ScenarioTable:
         self.last_counters = {}
         await self.daemon.stop()
 
-    async def kill(self) -> None:
-        """Kill the daemon, and add its counters to the report."""
+    async def kill(self, *, power: bool = False) -> None:
+        """Kill the daemon, and add its counters to the report.
+
+        With `power`, its data in memory are lost too.
+        """
         await self.add_counters()
         self.last_counters = {}
-        await self.daemon.kill()
+        await self.daemon.kill(power=power)
 
     async def lose_power(self) -> None:
         """Cut the power of the boards and the computer at once.
 
         The person was asked before to prepare this.
         """
-        await self.add_counters()
-        self.last_counters = {}
-        await self.daemon.kill(power=True)
+        await self.kill(power=True)
         await self.hands.signal_step("cut_power")
 
     async def add_counters(self) -> None:
@@ -414,10 +424,6 @@ class ScenarioTable:
 def alert_names(state: PublicState) -> set[str]:
     """Return the names of the present alerts."""
     return {alert.name for alert in state.alerts}
-
-
-def _refusal_reasons(state: PublicState) -> set[str]:
-    return set(state.fairness[-1].reasons) if state.fairness else set()
 
 
 def _attempt_text(state: PublicState) -> str:

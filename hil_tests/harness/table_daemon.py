@@ -201,14 +201,11 @@ class DaemonProcess:
             if heard.topic.startswith("state/"):
                 self.states.append(msgspec.json.decode(heard.body, type=PublicState))
             else:
-                self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
+                event = msgspec.json.decode(heard.body, type=PublicEvent)
+                if all(event.n != known.n for known in self.events):
+                    self.events.append(event)
+                    self.events.sort(key=lambda known: known.n)
             self._news.set()
-
-    def _add_event(self, event: PublicEvent) -> None:
-        """Add an event, unless it is already in the list."""
-        if all(event.n != known.n for known in self.events):
-            self.events.append(event)
-            self.events.sort(key=lambda known: known.n)
 
 
 def _part_pid(parent: int, part: str) -> int:
@@ -248,32 +245,26 @@ def parse_counters(page: str) -> dict[str, float]:
 def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
     """Return the table.toml for the daemon of a bench. Its sockets are local to this computer."""
     about = bench.bench
-    tables: list[tuple[str, dict[str, object]]] = [
-        (
-            "[table]",
-            {
-                "id": about.id,
-                "profile": about.profile,
-                "backend": "sim" if about.simulated else "serial",
-                "state_dir": ".",
-                "runtime_dir": str(runtime_dir / f"{about.id}.run"),
-            },
-        ),
+    table = {
+        "id": about.id,
+        "profile": about.profile,
+        "backend": "sim" if about.simulated else "serial",
+        "state_dir": ".",
+        "runtime_dir": str(runtime_dir / f"{about.id}.run"),
+    }
+    sections: list[tuple[str, object]] = [
+        ("[table]", table),
+        ("[dealer]", bench.dealer),
+        ("[reader]", bench.reader),
+        ("[panel]", bench.panel),
+        *(("[[card_set]]", one) for one in bench.card_sets),
+        ("[gateway]", {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}),
     ]
-    for name, board in (("dealer", bench.dealer), ("reader", bench.reader)):
-        tables.append((f"[{name}]", msgspec.structs.asdict(board)))
-    tables.append(("[panel]", msgspec.structs.asdict(bench.panel)))
-    tables += [("[[card_set]]", msgspec.structs.asdict(one)) for one in bench.card_sets]
-    own = {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}
-    tables.append(("[gateway]", dict(own)))
-    return "\n".join(_toml_table(head, row) for head, row in tables)
-
-
-def _toml_table(head: str, row: Mapping[str, object]) -> str:
-    """Return one table of a TOML file. Its values have the format of JSON."""
-    lines = (
-        f"{key} = {msgspec.json.encode(value).decode()}"
-        for key, value in row.items()
-        if value is not None
-    )
-    return "\n".join((head, *lines, ""))
+    lines = []
+    for head, section in sections:
+        lines.append(head)
+        for key, value in msgspec.to_builtins(section).items():
+            if value is not None:
+                lines.append(f"{key} = {msgspec.json.encode(value).decode()}")
+        lines.append("")
+    return "\n".join(lines)

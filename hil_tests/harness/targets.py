@@ -76,8 +76,11 @@ class ScenarioTarget(ABC):
 
         Raises BoardNotAnswering, or WrongBoards with the found and the expected values.
         """
-        found = await port_checks.query_boards(ports, self.session_ids)
-        for board, welcome in found.items():
+        found: dict[BoardKind, Welcome] = {}
+        for board, port in ports.items():
+            async with port_checks.open_link(board, port, self.session_ids) as link:
+                assert link.welcome is not None
+                welcome = found[board] = link.welcome
             self.about |= {
                 f"{board} id": welcome.uid,
                 f"{board} firmware": f"{welcome.firmware} {welcome.firmware_hash}",
@@ -185,7 +188,8 @@ class SimulatorTarget(PortTarget):
         """See ScenarioTarget."""
         folder = self._folder = self._exit_stack.enter_context(memory_folder())
         config = folder / "sim.toml"
-        config.write_text(sim_config_text(), encoding="utf-8")
+        sets = (f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
+        config.write_text("".join(sets), encoding="utf-8")
         words = (
             *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
             *("--no-attendant", "--speed", str(USUAL_SPEED), "--firmware", self._firmware),
@@ -193,14 +197,16 @@ class SimulatorTarget(PortTarget):
         )
         said = folder / "sim.log"
         with said.open("wb") as log:
-            sim = subprocess.Popen(
-                (sys.executable, "-m", "controller.cli", *words),
-                stdout=subprocess.PIPE,
-                stderr=log,
-                process_group=0,
-                preexec_fn=make_parent_death_hook(signal.SIGTERM),
+            sim = self._exit_stack.enter_context(
+                subprocess.Popen(
+                    (sys.executable, "-m", "controller.cli", *words),
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    process_group=0,
+                    preexec_fn=make_parent_death_hook(signal.SIGTERM),
+                )
             )
-        self._exit_stack.callback(_end_simulator, sim)
+        self._exit_stack.callback(sim.terminate)  # Called first: the process's own end waits.
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:
@@ -266,18 +272,6 @@ def make_target(target: str, firmware: str) -> ScenarioTarget:
     if target == "inproc":
         return InProcessTarget()
     return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
-
-
-def _end_simulator(sim: subprocess.Popen[bytes]) -> None:
-    sim.terminate()
-    sim.wait()
-    assert sim.stdout is not None
-    sim.stdout.close()
-
-
-def sim_config_text() -> str:
-    """Return the sim.toml of a table that has both sets of cards."""
-    return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
 
 
 def _make_table(

@@ -19,7 +19,7 @@ FAILED = "failed"
 
 
 def choose_slot(state: str) -> "tuple[str, bool, str]":
-    """Return the slot to run, whether it is on trial, and the new text of `slot`."""
+    """Return the slot to run, whether it runs on trial, and the new text of the file `slot`."""
     words = state.split()
     known = [word for word in words[:2] if word in SLOTS]
     if len(words) == 3 and len(known) == 2 and words[2].isdigit():
@@ -47,7 +47,7 @@ def load(path: str) -> str:
 
 
 def save(path: str, text: str) -> None:
-    """Write a file so that a power cut leaves the old or the new one."""
+    """Write a file so that a power cut leaves either the old or the new text."""
     with open(path + ".new", "w") as file:
         file.write(text)
     os.rename(path + ".new", path)
@@ -87,7 +87,10 @@ def start() -> None:
 
 
 def restart(error: Exception, to_prompt: bool) -> None:
-    """Write the reason into a file and restart the chip."""
+    """Write the error into the file `failed` and restart the chip.
+
+    With `to_prompt`, a technician gets the prompt at the restart.
+    """
     import machine
 
     why = repr(error)
