@@ -6,7 +6,7 @@ from typing import Literal
 from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.mechanics_settings import MachinePart, SharedParts
-from sim.mechanics.motion import CardJam, PendingEvent, Travel
+from sim.mechanics.motion import CardJam, PendingEvent
 from sim.mechanics.sensors import OUTLETS
 
 
@@ -19,7 +19,6 @@ class Lift(MachinePart):
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
-        self._travel = Travel(shared.clock)
         self._ends = {LIFT_DOWN: 0.0, LIFT_UP: shared.settings.lift_ms}
         self._sense()
 
