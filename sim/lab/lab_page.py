@@ -29,7 +29,7 @@ from sim.lab.lab_report import (
     result_cells,
     source_text,
 )
-from sim.lab.order_tests import SAME_SEAT_VARIANCE, pair_degrees
+from sim.lab.statistical_tests import SAME_SEAT_VARIANCE, pair_degrees
 
 _MIN_CHANCE = 1e-12
 
