@@ -131,10 +131,8 @@ async def _measure_journal(deals: int) -> list[FigureValue]:
         raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
     # Each commit is a group of rows that the machine gave to the writer.
     commits, _ = metrics_difference(before, now, "journal_write_seconds")
-    entries = [decode(row.body) for row in rows]
-    events = sum(
-        len(unpack_events(entry.data, entry.attempt)) for entry in entries if entry.kind == "wire"
-    )
+    entries = (decode(row.body) for row in rows)
+    events = sum(len(unpack_events(one.data, one.attempt)) for one in entries if one.kind == "wire")
     record_kib = _table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows)
     bare_kib = _table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events))
     cards = float(table.profile.deck.cards)
@@ -222,9 +220,8 @@ async def _deal_several(count: int) -> tuple[list[DealResult], float]:
         ):
             before = await read_metrics(table)
             dealt = [await people.play_deal() for _ in range(count)]
-            _, routes_s = metrics_difference(
-                before, await read_metrics(table), "route_latency_seconds"
-            )
+            now = await read_metrics(table)
+    _, routes_s = metrics_difference(before, now, "route_latency_seconds")
     return dealt, routes_s
 
 

@@ -234,6 +234,4 @@ def _value(
     documented: float = 2.4,
 ) -> FigureValue:
     value, floor = block_median(samples, at, over, percent)
-    return FigureValue(
-        f"{what}, p{percent}", value, floor, FigureUnit.US, documented=documented, aim=aim
-    )
+    return FigureValue(f"{what}, p{percent}", value, floor, FigureUnit.US, documented, aim)

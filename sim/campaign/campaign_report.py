@@ -171,9 +171,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for first, *numbers, last in rows:
-        middle = "".join(
-            f"  {each:>{width}}" for each, width in zip(numbers, widths[1:], strict=True)
-        )
+        middle = "".join(f"  {n:>{width}}" for n, width in zip(numbers, widths[1:], strict=True))
         yield f"{first:{widths[0]}}{middle}  {last}"
 
 

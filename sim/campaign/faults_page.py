@@ -141,9 +141,7 @@ def _blame_text(entry: FaultMenuEntry) -> str:
     same: dict[tuple[str, ...], list[str]] = {}
     for value, codes in right.items():
         same.setdefault(codes, []).append(value)
-    return "; ".join(
-        f"`{', '.join(values)}`: {_codes_text(codes)}" for codes, values in same.items()
-    )
+    return "; ".join(f"`{', '.join(keys)}`: {_codes_text(codes)}" for codes, keys in same.items())
 
 
 def _codes_text(names: Sequence[str]) -> str:

@@ -201,9 +201,7 @@ def find_wrong_places(
     used = Counter(
         place_of[card.id] for pocket in truth.pockets[:4] for card in pocket if card.id in place_of
     )
-    yield from (
-        f"place {place} was dealt {times} times" for place, times in used.items() if times > 1
-    )
+    yield from (f"place {place} was dealt {n} times" for place, n in used.items() if n > 1)
 
 
 def find_wrong_turned_up(

@@ -91,12 +91,10 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
 
 def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
     """Return the contents of one successful attempt. `unseal` opens its encrypted boxes."""
-    committed, cut = progress.data("committed"), progress.data("cut")
+    committed, cut = progress.data("committed"), progress.data("cut") or {"cut": None}
     assert committed is not None
     seed = unseal(_sealed_bytes(progress, "seed", "box"))
-    letters = drawn(
-        bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
-    )
+    letters = drawn(bytes.fromhex(committed["commitment"]), seed, cut["cut"], CARDS)
     record = unseal(_sealed_bytes(progress, "hands_box", "box"))[_NONCE:]
     events = [
         event

@@ -109,13 +109,12 @@ def make_report(
         family=family_hash(),
         first=first,
         retest=retest,
-        naive=()
-        if naive is None
-        else tuple(
+        naive=tuple(
             UnfairMethodResult(
                 method=method, deals=many, outside=judge_deals(naive(method, many)).outside
             )
             for method in UNFAIR_METHODS
+            if naive is not None
         ),
     )
 

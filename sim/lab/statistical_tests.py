@@ -47,10 +47,8 @@ def type_seat(seen: DealMeasures) -> StatisticResult:
 
 def strength(seen: DealMeasures) -> StatisticResult:
     """Test whether one seat gets better cards than others."""
-    statistic = deal_statistics.trend_chi_square(
-        seen.side_weights(tray_only=False), seen.deals.seats
-    )
-    return chi_square_result(statistic, 3)
+    weights = seen.side_weights(tray_only=False)
+    return chi_square_result(deal_statistics.trend_chi_square(weights, seen.deals.seats), 3)
 
 
 def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
@@ -69,9 +67,8 @@ def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
         means, variances = means + float(mean.sum()), variances + float(variance.sum())
         counted += int(some.sum())
     if counted < MIN_DEALS:
-        return not_answerable(
-            f"fewer than {MIN_DEALS} deals" + " with two cards in the tray" * tray_only
-        )
+        which = " with two cards in the tray" * tray_only
+        return not_answerable(f"fewer than {MIN_DEALS} deals{which}")
     z = (squares - means) / np.sqrt(variances)
     return StatisticResult(
         float(z),
@@ -321,10 +318,8 @@ def _standardised(seen: DealMeasures) -> dict[str, Floats]:
     if seen.neighbours_together is not None:
         figures["collected"] = (seen.neighbours_together, pair_degrees(1))
     return {
-        name: np.asarray(
-            (counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5
-        )
-        for name, (counts, degrees) in figures.items()
+        key: np.asarray((counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5)
+        for key, (counts, degrees) in figures.items()
     }
 
 
