@@ -78,12 +78,7 @@ _TURNS = 10
 _SET = composition(2, jokers=True)
 _TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
-    for text in (
-        "99999999 ♥2♥2",
-        "♠3456789T ♥2♥2",
-        "33445566 ♥2♥2",
-        "333444 SJ BJ ♥2♥2",
-    )
+    for text in ("99999999 ♥2♥2", "♠3456789T ♥2♥2", "33445566 ♥2♥2", "333444 SJ BJ ♥2♥2")
 )
 """Plays of ten cards, two of them wild: equal ranks, one suit in sequence, pairs, and mixed."""
 

@@ -35,12 +35,7 @@ from sim.bench.helper_process import run_helper
 from sim.bench.reaction_plant import CHECKOUT
 from sim.memory_folders import memory_folder
 from sim.people.practice_players import seat_players
-from sim.tables.table_processes import (
-    HallError,
-    HallPlan,
-    run_simulator,
-    start_program,
-)
+from sim.tables.table_processes import HallError, HallPlan, run_simulator, start_program
 
 PLAIN: Final = "plain"
 """A bare table: only serial links and the dealing loop."""

@@ -12,13 +12,7 @@ from sim.campaign.campaign_report import (
     blame_field,
     row_cells,
 )
-from sim.mechanics.fault_menu import (
-    Bound,
-    FaultMenuEntry,
-    WearLevel,
-    fault_menu,
-    get_wear_level,
-)
+from sim.mechanics.fault_menu import Bound, FaultMenuEntry, WearLevel, fault_menu, get_wear_level
 
 _HEAD = """\
 # The faults of a simulated machine

@@ -15,13 +15,7 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 from controller.rules.profile_files import load_profile
 from sim.campaign.attempt_log import AttemptLog, PossibleCauses, fault_text
-from sim.campaign.campaign_lives import (
-    FindingKind,
-    LifeFinding,
-    LifePlan,
-    LifeReport,
-    MomentFault,
-)
+from sim.campaign.campaign_lives import FindingKind, LifeFinding, LifePlan, LifeReport, MomentFault
 from sim.campaign.campaign_people import CampaignPeople, TableStuck
 from sim.campaign.ground_truth import CardTracker, card_histories
 from sim.campaign.life_evidence import LifeEvidence

@@ -54,11 +54,7 @@ class LifeEvidence:
     """
 
     def __init__(
-        self,
-        host: TableHost,
-        tracker: CardTracker,
-        attempts: AttemptLog,
-        report: ReportFinding,
+        self, host: TableHost, tracker: CardTracker, attempts: AttemptLog, report: ReportFinding
     ) -> None:
         self._host, self._tracker, self._attempts = host, tracker, attempts
         self._report = report

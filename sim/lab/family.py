@@ -10,12 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from sim.lab import statistical_tests as tests
-from sim.lab.chances import (
-    bomb_moments,
-    four_cards_together,
-    guess_moments,
-    longest_run_chances,
-)
+from sim.lab.chances import bomb_moments, four_cards_together, guess_moments, longest_run_chances
 from sim.lab.collected_deals import CARDS, CollectedDeals
 from sim.lab.deal_measures import (
     MIN_DEALS,
@@ -315,10 +310,5 @@ def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[floa
 def _judged_test(name: str, answer: StatisticResult, bound: float, outside: bool) -> JudgedTest:
     at = [None if answer.p is None else answer.p >= 1 - level for level in SINGLE_LEVELS]
     return JudgedTest(
-        name=name,
-        bound=bound,
-        outside=outside,
-        at_95=at[0],
-        at_99=at[1],
-        **answer._asdict(),
+        name=name, bound=bound, outside=outside, at_95=at[0], at_99=at[1], **answer._asdict()
     )

@@ -202,10 +202,7 @@ def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
     yield f"outside the family's bound: {', '.join(one.outside) or 'none'}"
 
 
-FAMILY_BEGIN, FAMILY_END = (
-    "<!-- the family: made from sim/lab/family.py -->",
-    "<!-- end -->",
-)
+FAMILY_BEGIN, FAMILY_END = ("<!-- the family: made from sim/lab/family.py -->", "<!-- end -->")
 
 
 def render_family() -> str:

@@ -33,10 +33,7 @@ class Shuffler(MachinePart):
     """The shuffler, which in each pass takes the cards of the hopper, riffles and returns them."""
 
     def __init__(
-        self,
-        shared: SharedParts,
-        hopper: list[PhysicalCard],
-        hopper_changed: Callable[[], None],
+        self, shared: SharedParts, hopper: list[PhysicalCard], hopper_changed: Callable[[], None]
     ) -> None:
         super().__init__(shared)
         self.cards: Cards = ()
