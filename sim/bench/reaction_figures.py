@@ -133,12 +133,10 @@ def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[fl
     size = len(samples) // _BLOCKS
     if not size:
         raise ValueError(f"{len(samples)} rounds are too few for {_BLOCKS} blocks")
+    blocks = [samples[begin : begin + size] for begin in range(0, size * _BLOCKS, size)]
     pairs = [
-        tuple(
-            percentile([row[column] for row in samples[begin : begin + size]], percent)
-            for column in (at, over)
-        )
-        for begin in range(0, size * _BLOCKS, size)
+        [percentile([row[column] for row in block], percent) for column in (at, over)]
+        for block in blocks
     ]
     value, floor = sorted(pairs, key=lambda pair: pair[0] / pair[1])[_BLOCKS // 2]
     return value, floor

@@ -70,12 +70,9 @@ def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
         which = " with two cards in the tray" * tray_only
         return not_answerable(f"fewer than {MIN_DEALS} deals{which}")
     z = (squares - means) / np.sqrt(variances)
-    return StatisticResult(
-        float(z),
-        f"{squares / counted:.1f}",
-        f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}",
-        deal_statistics.p_of_gamma(squares, means, variances),
-    )
+    expected = f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}"
+    p = deal_statistics.p_of_gamma(squares, means, variances)
+    return StatisticResult(float(z), f"{squares / counted:.1f}", expected, p)
 
 
 JOKER_WORTH, HONOUR_WORTH = 13, 9
@@ -119,12 +116,10 @@ def _seat_result(found: deal_statistics.SeatCounts) -> StatisticResult:
 DISTANCES = range(2, 13)
 """The distances between the two places of the pairs that `serial` counts."""
 
-_PLACES = np.arange(CARDS)
-
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
     """Test whether one seat gets the card of any feed position more often than others."""
-    found = deal_statistics.SeatCounts(CARDS, _PLACES, seen.deals.seats)
+    found = deal_statistics.SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats)
     return chi_square_result(*found.chi_square())
 
 
@@ -152,12 +147,9 @@ def descents(seen: DealMeasures) -> StatisticResult:
 
     The smaller of the two probabilities counts, multiplied by two.
     """
-    return _least_likely(
-        {
-            "descents": mean_result(seen.descents, *window_moments(is_descent, 2)),
-            "valleys": mean_result(seen.valleys, *window_moments(is_valley, 3)),
-        }
-    )
+    falls = mean_result(seen.descents, *window_moments(is_descent, 2))
+    valleys = mean_result(seen.valleys, *window_moments(is_valley, 3))
+    return _least_likely({"descents": falls, "valleys": valleys})
 
 
 def coupon(seen: DealMeasures) -> StatisticResult:
@@ -380,9 +372,6 @@ def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
     chances = {name: deal_statistics.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])
     mean, z = found[worst]
-    return StatisticResult(
-        z,
-        f"{mean:+.4f} ({worst}, the largest of {len(found)})",
-        "0 behind what pairs in common make",
-        deal_statistics.p_of_least(chances.values()),
-    )
+    seen = f"{mean:+.4f} ({worst}, the largest of {len(found)})"
+    p = deal_statistics.p_of_least(chances.values())
+    return StatisticResult(z, seen, "0 behind what pairs in common make", p)
