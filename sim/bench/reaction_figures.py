@@ -174,17 +174,17 @@ def measure_reaction() -> list[FigureValue]:
             draw_distribution(dict(zip(names, columns, strict=True)), bench_options.plot)
         except OSError as error:
             raise click.ClickException(f"{bench_options.plot}: {error.strerror}") from error
-    return [
-        *(
-            _value(table, samples, at, 0, percent, _AIM_RATIOS[table, percent])
-            for at, table in enumerate((PLAIN, ALL_ON), 1)
-            for percent in percents
-        ),
-        *(
-            _value(f"{PLAIN} over {peer.name}", samples, 1, over, 50, None, _DOCUMENTED_BESIDE)
-            for over, peer in enumerate(beside, 3)
-        ),
-    ]
+    values = []
+    for at, table in enumerate((PLAIN, ALL_ON), 1):
+        for percent in percents:
+            us, floor_us = block_median(samples, at, 0, percent)
+            what, aim = f"{table}, p{percent}", _AIM_RATIOS[table, percent]
+            values.append(FigureValue(what, us, floor_us, FigureUnit.US, 2.4, aim))
+    for over, peer in enumerate(beside, 3):
+        us, floor_us = block_median(samples, 1, over, 50)
+        what = f"{PLAIN} over {peer.name}, p50"
+        values.append(FigureValue(what, us, floor_us, FigureUnit.US, _DOCUMENTED_BESIDE))
+    return values
 
 
 def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
@@ -215,16 +215,3 @@ def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> No
     # Without a date and random ids, the same times give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "reaction", "svg.fonttype": "none"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-
-
-def _value(
-    what: str,
-    samples: Samples,
-    at: int,
-    over: int,
-    percent: int,
-    aim: float | None,
-    documented: float = 2.4,
-) -> FigureValue:
-    value, floor = block_median(samples, at, over, percent)
-    return FigureValue(f"{what}, p{percent}", value, floor, FigureUnit.US, documented, aim)
