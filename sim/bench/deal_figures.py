@@ -212,7 +212,7 @@ def measure_deal() -> list[FigureValue]:
 
 
 async def _deal_several(count: int) -> tuple[list[DealResult], float]:
-    """Return the results of `count` deals, and the seconds that all their routes took."""
+    """Return the results of `count` deals, and the machine's time for all routes in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),

@@ -103,7 +103,10 @@ def merge_reports(
 
 
 def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
-    """Return the effects of each fault, in the menu's order, including faults that never struck."""
+    """Return the effects of each fault on the attempts, in the order of the menu.
+
+    Faults that never struck are included.
+    """
     rows: dict[str, FaultRow] = {}
     for name, entry in fault_menu().items():
         field, codes = blame_field(entry)

@@ -36,7 +36,7 @@ NAMED_MOVES = {
 
 
 class MomentTrigger:
-    """A trigger that lets each fault of `moments` strike when its moment first occurs."""
+    """The trigger of planned faults that each strike when a named moment first occurs."""
 
     def __init__(self, world: World, moments: tuple[MomentFault, ...]) -> None:
         self._world, self._pending = world, list(moments)

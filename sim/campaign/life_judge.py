@@ -185,7 +185,8 @@ def find_wrong_places(
 ) -> Iterator[str]:
     """Yield a line for each card that is not in the pocket of its place in the sequence.
 
-    The sequence is computed from the seed in `promise`, whose commitment must match.
+    The sequence is computed from the seed in `promise`. Also yield a line if the commitment does
+    not match the seed, or if a place was dealt twice.
     """
     if compute_commitment(promise) != promise.commitment:
         yield "the commitment is not that of this context and seed"

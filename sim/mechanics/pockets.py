@@ -81,7 +81,7 @@ class Pockets(MachinePart):
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
         """Drop `cards`, which have left the gate, into the chute of `outlet`.
 
-        `number` is the number of their arrival in the window.
+        `number` is the number of the cards' arrival in the window.
         """
         jam = self._schedule.strike("jam", number, card=cards[0], place="landing")
         if jam:
