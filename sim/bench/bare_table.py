@@ -99,9 +99,8 @@ class BareTable:
             self.dealer.on_event = self.reader.on_event = lambda event: None
             dealing.close()
             for board in (self.dealer, self.reader):
-                board.link.mark_kept(
-                    board.link.last_event
-                )  # no part of this table keeps events longer than the boards do
+                # No part of this table keeps events longer than the boards do.
+                board.link.mark_kept(board.link.last_event)
 
     def close(self) -> None:
         """Close the serial links of both boards."""
@@ -178,9 +177,8 @@ async def deal_on_input(dealer: str, reader: str, control: str) -> None:
     table = BareTable(*ports, profile, PhysicalSet().back)
     hands = ControlClient(control)
     orders = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
-    )
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
     await table.open()
     gc.collect()
     gc.freeze()

@@ -145,11 +145,8 @@ class OpenPages:
             await line.send("HeapProfiler.collectGarbage")
             told = (await line.send("Performance.getMetrics"))["metrics"]
             now = {one["name"]: one["value"] for one in told}
-            found.append(
-                PageHeap(
-                    now["JSHeapUsedSize"] / _MIB, int(now["Nodes"]), int(now["JSEventListeners"])
-                )
-            )
+            mib, nodes = now["JSHeapUsedSize"] / _MIB, int(now["Nodes"])
+            found.append(PageHeap(mib, nodes, int(now["JSEventListeners"])))
         return found
 
     def _count_reload(self, frame: Any) -> None:

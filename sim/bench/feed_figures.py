@@ -122,13 +122,9 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
         engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
-        numbers = count()
+        ids = (f"bench-{number}" for number in count())
         lines = ConsoleFeedReader(
-            observer,
-            Archive(engine),
-            writing.run,
-            read_wall_clock_ms,
-            lambda: f"bench-{next(numbers)}",
+            observer, Archive(engine), writing.run, read_wall_clock_ms, ids.__next__
         )
         yield await stack.enter_async_context(lines)
 
@@ -221,10 +217,8 @@ async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[J
     Both are measured in turns. The first round of each is not counted. Raises HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=PAST_EVENTS) as served:
-        turns = [
-            (await _join_bare(served.addresses), await _join_with_archive(served.addresses))
-            for _ in range(rounds + 1)
-        ]
+        at = served.addresses
+        turns = [(await _join_bare(at), await _join_with_archive(at)) for _ in range(rounds + 1)]
     bare, whole = zip(*turns[1:], strict=True)
     return list(whole), list(bare)
 

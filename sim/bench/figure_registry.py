@@ -138,7 +138,7 @@ def timed_figure(
             value, least = time_in_turns_us(work, floor, per, rounds)
             return [FigureValue("", value, least, FigureUnit.US, documented, aim)]
 
-        _register(name, work.__doc__, run, find_missing)
+        _FIGURES[name] = BenchFigure(name, _first_line(work), run, find_missing)
         return work
 
     return register
@@ -151,7 +151,7 @@ def valued_figure(name: str) -> Callable[[F], F]:
     """Register the decorated function, which returns several values, as the figure `name`."""
 
     def register(run: F) -> F:
-        _register(name, run.__doc__, run)
+        _FIGURES[name] = BenchFigure(name, _first_line(run), run)
         return run
 
     return register
@@ -214,10 +214,5 @@ def time_s(work: Work) -> float:
     return own if isinstance(own, float) else now_s() - begun_s
 
 
-def _register(
-    name: str,
-    doc: str | None,
-    run: Callable[[], Sequence[FigureValue]],
-    find_missing: Callable[[], str | None] = lambda: None,
-) -> None:
-    _FIGURES[name] = BenchFigure(name, (doc or "").strip().splitlines()[0], run, find_missing)
+def _first_line(figure: Callable[[], object]) -> str:
+    return (figure.__doc__ or "").strip().splitlines()[0]

@@ -63,11 +63,8 @@ def _measure_attempts_per_s(faults: str) -> float:
     deals = LIFE_DEALS * choose_size(3, 1) * _JOBS
     words = ("campaign", "--deals", str(deals), "--faults", faults, "--jobs", str(_JOBS))
     begun_s = now_s()
-    told = subprocess.run(
-        [sys.executable, "-m", "controller.cli", *words, "--json"],
-        check=True,
-        stdout=subprocess.PIPE,
-    ).stdout
+    command = [sys.executable, "-m", "controller.cli", *words, "--json"]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     took_s = now_s() - begun_s
     attempts: int = json.loads(told)["attempts"]
     return attempts / took_s
@@ -78,12 +75,7 @@ _TURNS = 10
 _SET = composition(2, jokers=True)
 _TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
-    for text in (
-        "99999999 ♥2♥2",
-        "♠3456789T ♥2♥2",
-        "33445566 ♥2♥2",
-        "333444 SJ BJ ♥2♥2",
-    )
+    for text in ("99999999 ♥2♥2", "♠3456789T ♥2♥2", "33445566 ♥2♥2", "333444 SJ BJ ♥2♥2")
 )
 """Plays of ten cards, two of them wild: equal ranks, one suit in sequence, pairs, and mixed."""
 
@@ -129,11 +121,8 @@ def _python_alone() -> None:
 @timed_figure("help", floor=_python_alone, documented=4.0, aim=8.0)
 def show_help() -> None:
     """The command line's help, compared with an interpreter that does nothing."""
-    subprocess.run(
-        [sys.executable, "-c", "from controller.cli import main; main(['--help'])"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    code = "from controller.cli import main; main(['--help'])"
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
 _PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyncio"
@@ -158,11 +147,8 @@ def measure_memory() -> list[FigureValue]:
             return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
 
     machine, gateway = asyncio.run(measure_table())
-    with subprocess.Popen(
-        [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
+    bare = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    with subprocess.Popen(bare, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         floor = resident_mib(process.pid)

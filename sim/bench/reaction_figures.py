@@ -35,12 +35,7 @@ from sim.bench.helper_process import run_helper
 from sim.bench.reaction_plant import CHECKOUT
 from sim.memory_folders import memory_folder
 from sim.people.practice_players import seat_players
-from sim.tables.table_processes import (
-    HallError,
-    HallPlan,
-    run_simulator,
-    start_program,
-)
+from sim.tables.table_processes import HallError, HallPlan, run_simulator, start_program
 
 PLAIN: Final = "plain"
 """A bare table: only serial links and the dealing loop."""
@@ -138,12 +133,10 @@ def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[fl
     size = len(samples) // _BLOCKS
     if not size:
         raise ValueError(f"{len(samples)} rounds are too few for {_BLOCKS} blocks")
+    blocks = [samples[begin : begin + size] for begin in range(0, size * _BLOCKS, size)]
     pairs = [
-        tuple(
-            percentile([row[column] for row in samples[begin : begin + size]], percent)
-            for column in (at, over)
-        )
-        for begin in range(0, size * _BLOCKS, size)
+        [percentile([row[column] for row in block], percent) for column in (at, over)]
+        for block in blocks
     ]
     value, floor = sorted(pairs, key=lambda pair: pair[0] / pair[1])[_BLOCKS // 2]
     return value, floor
@@ -181,17 +174,17 @@ def measure_reaction() -> list[FigureValue]:
             draw_distribution(dict(zip(names, columns, strict=True)), bench_options.plot)
         except OSError as error:
             raise click.ClickException(f"{bench_options.plot}: {error.strerror}") from error
-    return [
-        *(
-            _value(table, samples, at, 0, percent, _AIM_RATIOS[table, percent])
-            for at, table in enumerate((PLAIN, ALL_ON), 1)
-            for percent in percents
-        ),
-        *(
-            _value(f"{PLAIN} over {peer.name}", samples, 1, over, 50, None, _DOCUMENTED_BESIDE)
-            for over, peer in enumerate(beside, 3)
-        ),
-    ]
+    values = []
+    for at, table in enumerate((PLAIN, ALL_ON), 1):
+        for percent in percents:
+            us, floor_us = block_median(samples, at, 0, percent)
+            what, aim = f"{table}, p{percent}", _AIM_RATIOS[table, percent]
+            values.append(FigureValue(what, us, floor_us, FigureUnit.US, 2.4, aim))
+    for over, peer in enumerate(beside, 3):
+        us, floor_us = block_median(samples, 1, over, 50)
+        what = f"{PLAIN} over {peer.name}, p50"
+        values.append(FigureValue(what, us, floor_us, FigureUnit.US, _DOCUMENTED_BESIDE))
+    return values
 
 
 def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
@@ -222,18 +215,3 @@ def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> No
     # Without a date and random ids, the same times give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "reaction", "svg.fonttype": "none"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-
-
-def _value(
-    what: str,
-    samples: Samples,
-    at: int,
-    over: int,
-    percent: int,
-    aim: float | None,
-    documented: float = 2.4,
-) -> FigureValue:
-    value, floor = block_median(samples, at, over, percent)
-    return FigureValue(
-        f"{what}, p{percent}", value, floor, FigureUnit.US, documented=documented, aim=aim
-    )

@@ -55,9 +55,9 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Record events of one board, and return True if they decide a card.
+        """Record events of one board, and return True if one completes the two events of a card.
 
-        An event decides a card if it is the later of its two events.
+        The events AT_READER and READ of a card together decide it.
         """
         lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
@@ -160,7 +160,7 @@ class TimedHardware(HardwareOnPtys):
 
     @property
     def due(self) -> asyncio.Event:
-        """An event that is set while a card's deciding event is held back."""
+        """A flag that is set while an event of a card is held back for its turn."""
         return self._frames.due
 
     def make_line(self, name: BoardName, spoil: PtyNoise) -> TimedLine:

@@ -170,9 +170,8 @@ class SimulatedFeed:
         self._card_offset = zlib.crc32(self.id.encode())
         self.head: Callable[[], str] = lambda: self.chain.head
         self.events: Callable[[int], Sequence[PublicEvent]] = self.chain.events_after
-        plain: zmq.Context[Any] = zmq.Context.shadow(
-            context.underlying
-        )  # asyncio's sockets need more processor time to send
+        # The sockets of asyncio need more processor time to send.
+        plain: zmq.Context[Any] = zmq.Context.shadow(context.underlying)
         self._feed = _bind_socket(plain, zmq.PUB, secret)
         self._commands = _bind_socket(context, zmq.ROUTER, secret)
         self.address = FeedAddress(

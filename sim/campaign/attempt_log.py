@@ -51,7 +51,7 @@ def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) ->
 
 
 def is_needless(active: Iterable[SimulatedFault]) -> bool:
-    """Return True if an attempt failed although the machine must absorb all its active faults."""
+    """Return True if all faults in `active` are mild, so that a failed attempt was needless."""
     return all(is_mild(fault) for fault in active)
 
 

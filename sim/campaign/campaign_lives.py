@@ -40,7 +40,7 @@ Needless misdeals are counted separately.
 
 
 class MomentFault(msgspec.Struct, frozen=True):
-    """A planned fault that strikes once, `after_ms` after a moment first occurs.
+    """A planned fault that strikes once, `after_ms` after a named moment first occurs.
 
     `after_event` is the kind of a public event, or the name of a move (NAMED_MOVES in life.py).
     """

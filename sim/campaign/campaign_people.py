@@ -108,20 +108,15 @@ SCREEN_SILENT_S = 3.0
 MEND_AFTER_S = 20.0
 """The time for which the lift may be late before a technician frees it."""
 
-CHANGE_SET_CODES = frozenset(
-    {
-        *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "POCKET_NOT_EMPTY"),
-        *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
-    }
-)
+CHANGE_SET_CODES = {
+    *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "POCKET_NOT_EMPTY"),
+    *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
+}
 """Faults that require another set, and a count of the old one."""
-_BOARD_CODES = frozenset(
-    {
-        *("LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"),
-        *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
-        "BACKEND_MISMATCH",
-    }
-)
+_BOARD_CODES = {
+    *("LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT", "WRONG_BOARD", "BOARDS_SWAPPED"),
+    *("WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE", "BACKEND_MISMATCH"),
+}
 """Faults that require a check of a board's cable or power, or the right board at its place."""
 _LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
 """Alerts that name a reason why the lift does not rise."""

@@ -103,7 +103,10 @@ def merge_reports(
 
 
 def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
-    """Return the effects of each fault, in the menu's order, including faults that never struck."""
+    """Return the effects of each fault on the attempts, in the order of the menu.
+
+    Faults that never struck are included.
+    """
     rows: dict[str, FaultRow] = {}
     for name, entry in fault_menu().items():
         field, codes = blame_field(entry)
@@ -171,9 +174,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for first, *numbers, last in rows:
-        middle = "".join(
-            f"  {each:>{width}}" for each, width in zip(numbers, widths[1:], strict=True)
-        )
+        middle = "".join(f"  {n:>{width}}" for n, width in zip(numbers, widths[1:], strict=True))
         yield f"{first:{widths[0]}}{middle}  {last}"
 
 

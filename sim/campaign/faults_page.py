@@ -12,13 +12,7 @@ from sim.campaign.campaign_report import (
     blame_field,
     row_cells,
 )
-from sim.mechanics.fault_menu import (
-    Bound,
-    FaultMenuEntry,
-    WearLevel,
-    fault_menu,
-    get_wear_level,
-)
+from sim.mechanics.fault_menu import Bound, FaultMenuEntry, WearLevel, fault_menu, get_wear_level
 
 _HEAD = """\
 # The faults of a simulated machine
@@ -141,9 +135,7 @@ def _blame_text(entry: FaultMenuEntry) -> str:
     same: dict[tuple[str, ...], list[str]] = {}
     for value, codes in right.items():
         same.setdefault(codes, []).append(value)
-    return "; ".join(
-        f"`{', '.join(values)}`: {_codes_text(codes)}" for codes, values in same.items()
-    )
+    return "; ".join(f"`{', '.join(keys)}`: {_codes_text(codes)}" for codes, keys in same.items())
 
 
 def _codes_text(names: Sequence[str]) -> str:

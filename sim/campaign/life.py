@@ -15,13 +15,7 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 from controller.rules.profile_files import load_profile
 from sim.campaign.attempt_log import AttemptLog, PossibleCauses, fault_text
-from sim.campaign.campaign_lives import (
-    FindingKind,
-    LifeFinding,
-    LifePlan,
-    LifeReport,
-    MomentFault,
-)
+from sim.campaign.campaign_lives import FindingKind, LifeFinding, LifePlan, LifeReport, MomentFault
 from sim.campaign.campaign_people import CampaignPeople, TableStuck
 from sim.campaign.ground_truth import CardTracker, card_histories
 from sim.campaign.life_evidence import LifeEvidence
@@ -42,7 +36,7 @@ NAMED_MOVES = {
 
 
 class MomentTrigger:
-    """A trigger that lets each fault of `moments` strike when its moment first occurs."""
+    """The trigger of planned faults that each strike when a named moment first occurs."""
 
     def __init__(self, world: World, moments: tuple[MomentFault, ...]) -> None:
         self._world, self._pending = world, list(moments)

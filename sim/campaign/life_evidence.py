@@ -54,11 +54,7 @@ class LifeEvidence:
     """
 
     def __init__(
-        self,
-        host: TableHost,
-        tracker: CardTracker,
-        attempts: AttemptLog,
-        report: ReportFinding,
+        self, host: TableHost, tracker: CardTracker, attempts: AttemptLog, report: ReportFinding
     ) -> None:
         self._host, self._tracker, self._attempts = host, tracker, attempts
         self._report = report
@@ -128,9 +124,8 @@ class LifeEvidence:
             self._report("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
         opened = key.decrypt(_box(of["hands_box"], "box"))
         inside = opened[:_NONCE], opened[_NONCE:]
-        for words in life_judge.find_wrong_hands(
-            of["held"].data["hands"], inside, lies, promise, self._cards
-        ):
+        bound: str = of["held"].data["hands"]
+        for words in life_judge.find_wrong_hands(bound, inside, lies, promise, self._cards):
             self._report("unproved", f"{look.when}: {words}", look.attempt)
 
     def _judge_order(self, entries: list[JournalEntry]) -> None:
@@ -140,15 +135,13 @@ class LifeEvidence:
             for passage in self._tracker.passages(notes.first_passage)[:1]:
                 first[notes.attempt] = passage.window_s
         for notes, after in zip_longest(self._attempts.notes, self._attempts.notes[1:]):
-            moved_s = first.get(notes.attempt)
-            if moved_s is None or (
-                after is not None and after.first_passage == notes.first_passage
-            ):
+            fed_s = first.get(notes.attempt)
+            if fed_s is None or (after is not None and after.first_passage == notes.first_passage):
                 continue
             late = [
                 step
                 for step in ("committed", "cut", "shuffled")
-                if notes.published_s.get(step, moved_s) >= moved_s
+                if notes.published_s.get(step, fed_s) >= fed_s
             ]
             if late:
                 words = f"a card moved before {', '.join(late)} was on the feed"
@@ -176,15 +169,12 @@ def _read_board_events(
     entries: Iterable[JournalEntry], house: TableHost
 ) -> Iterator[LoggedBoardEvent]:
     """Yield all board events of a journal, decrypted with the chief's key."""
-    keys: dict[int | None, SecretBox] = {}
+    unseal: dict[int | None, Callable[[bytes], bytes]] = {}
     for entry in entries:
         if entry.kind == "seed":
-            keys[entry.attempt] = _chiefs_key(entry, house)
+            unseal[entry.attempt] = _chiefs_key(entry, house).decrypt
         elif entry.kind == "wire":
-            key = keys.get(entry.attempt)
-            yield from unpack_events(
-                entry.data, entry.attempt, None if key is None else key.decrypt
-            )
+            yield from unpack_events(entry.data, entry.attempt, unseal.get(entry.attempt))
 
 
 def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:

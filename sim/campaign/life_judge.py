@@ -185,7 +185,8 @@ def find_wrong_places(
 ) -> Iterator[str]:
     """Yield a line for each card that is not in the pocket of its place in the sequence.
 
-    The sequence is computed from the seed in `promise`, whose commitment must match.
+    The sequence is computed from the seed in `promise`. Also yield a line if the commitment does
+    not match the seed, or if a place was dealt twice.
     """
     if compute_commitment(promise) != promise.commitment:
         yield "the commitment is not that of this context and seed"
@@ -201,9 +202,7 @@ def find_wrong_places(
     used = Counter(
         place_of[card.id] for pocket in truth.pockets[:4] for card in pocket if card.id in place_of
     )
-    yield from (
-        f"place {place} was dealt {times} times" for place, times in used.items() if times > 1
-    )
+    yield from (f"place {place} was dealt {n} times" for place, n in used.items() if n > 1)
 
 
 def find_wrong_turned_up(

@@ -56,9 +56,7 @@ class ReplayLog:
         self._add(f"{at_s:11.3f}  what each card did:")
         routes = self._routes(attempt)
         # Fed cards come in their order, then the cards that were never fed.
-        tales = sorted(
-            histories, key=lambda one: (one.index is None, one.index or 0, one.window_s or 0.0)
-        )
+        tales = sorted(histories, key=lambda c: (c.index is None, c.index or 0, c.window_s or 0.0))
         told = [_history_cells(tale, routes) for tale in tales]
         for each in align_columns([_HEADINGS, *told]):
             self._add(f"  {each}".rstrip())

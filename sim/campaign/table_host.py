@@ -265,12 +265,8 @@ class TableHost:
     def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
         """Return the store of the daemon that `fault` ends, or None if no daemon is alive."""
         store = self._store
-        if (
-            self._death_fault is not None
-            or store is None
-            or not store.is_alive
-            or self.table is None
-        ):
+        is_ending = self._death_fault is not None or self.table is None
+        if is_ending or store is None or not store.is_alive:
             self.sim.world.end_fault(fault)  # a dead daemon cannot die again
             return None
         self._death_fault = fault

@@ -231,7 +231,6 @@ A zip file that claims more is not unpacked.
 
 _SOURCE = "source"
 _MAX_SOURCE_BYTES = 10_000
-_MAX_ERROR_CHARS = 200
 _ROWS = ("cards", "waiting", "seats", "verdicts")
 _STACK = "collected"
 _FLAGS = "follows"
@@ -290,9 +289,7 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
         if isinstance(error, InvalidDeals) or getattr(error, "errno", None) is not None:
             raise  # an error of the disk; the OSError of a damaged stream has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
-        raise InvalidDeals(
-            f"this is no file of collected deals: {words[:_MAX_ERROR_CHARS]}"
-        ) from None
+        raise InvalidDeals(f"this is no file of collected deals: {words[:200]}") from None
 
 
 def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:

@@ -43,9 +43,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
     held: list[list[int]] = [[] for _ in SEATS]
     for card, seat in zip(cards, seats, strict=True):
         held[seat].append(card)
-    groups = [
-        [list(group) for _, group in groupby(sorted(hand, key=_rank), key=_rank)] for hand in held
-    ]
+    groups = [[list(same) for _, same in groupby(sorted(hand, key=_rank), _rank)] for hand in held]
     leads = chance.randrange(len(SEATS))
     stack: list[int] = []
     for trick in range(max(map(len, groups))):

@@ -154,10 +154,8 @@ class DealMeasures:
         """The number of times that a hand has a rank four times or more, of 13 ranks × 4 hands."""
         many = np.zeros(len(self), np.int64)
         for rank in range(RANKS):
-            copies = [
-                rank + RANKS * suit + FACE_COUNT * pack for suit in range(4) for pack in range(2)
-            ]
-            held = self.seat_of[:, copies]
+            same = [rank + RANKS * suit + FACE_COUNT * pack for suit in range(4) for pack in (0, 1)]
+            held = self.seat_of[:, same]
             for seat in range(len(SEATS)):
                 many += (held == seat).sum(1) >= 4
         return many
@@ -168,9 +166,8 @@ class DealMeasures:
         With `tray_only`, cards that were not in the tray have the value 0.
         """
         worth = CENTRED_STRENGTH[self.deals.cards]
-        return (
-            np.where(self.deals.verdicts >= ReadingOutcome.TRAY, worth, 0.0) if tray_only else worth
-        )
+        in_tray = self.deals.verdicts >= ReadingOutcome.TRAY
+        return np.where(in_tray, worth, 0.0) if tray_only else worth
 
     def side_lead(self, weights: Floats) -> Floats:
         """Return for each deal the sum of `weights` of the cards of N+S minus that of W+E."""

@@ -47,16 +47,14 @@ class SeatCounts:
             self._add(labels[rows], seats[rows])
 
     def _add(self, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
-        many, kinds = len(seats), len(self.counts)
+        many, kinds, size = len(seats), len(self.counts), len(self.counts) + 1
         marked = labels.astype(np.int64)
         marked = np.where((marked >= 0) & (marked < kinds), marked, kinds)
-        cells = np.bincount(
-            (marked * len(SEATS) + seats).ravel(), minlength=(kinds + 1) * len(SEATS)
-        )
-        self.counts += cells.reshape(kinds + 1, len(SEATS))[:kinds]
-        rows = np.arange(many)[:, None] * (kinds + 1)
-        each = np.bincount((rows + marked).ravel(), minlength=many * (kinds + 1))
-        of_deal = each.reshape(many, kinds + 1)[:, :kinds].astype(np.float64)
+        cells = np.bincount((marked * len(SEATS) + seats).ravel(), minlength=size * len(SEATS))
+        self.counts += cells.reshape(size, len(SEATS))[:kinds]
+        rows = np.arange(many)[:, None] * size
+        each = np.bincount((rows + marked).ravel(), minlength=many * size)
+        of_deal = each.reshape(many, size)[:, :kinds].astype(np.float64)
         self._spread += (CARDS * np.diag(of_deal.sum(0)) - of_deal.T @ of_deal) / (CARDS - 1)
 
     @property

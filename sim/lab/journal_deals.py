@@ -73,12 +73,8 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
     opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:deals]
     if len(opened) < deals:
         raise ValueError(f"{len(opened)} of {deals} deals came to held hands")
-    source = DealsSource(
-        path="full",
-        asked=deals,
-        given_up=len(progresses) - len(right),
-        passes=max(one.passes for one in opened),
-    )
+    given_up, passes = len(progresses) - len(right), max(one.passes for one in opened)
+    source = DealsSource(path="full", asked=deals, given_up=given_up, passes=passes)
     return make_deals(
         number_cards([one.faces for one in opened]),
         [one.waiting for one in opened],
@@ -91,12 +87,10 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
 
 def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
     """Return the contents of one successful attempt. `unseal` opens its encrypted boxes."""
-    committed, cut = progress.data("committed"), progress.data("cut")
+    committed, cut = progress.data("committed"), progress.data("cut") or {"cut": None}
     assert committed is not None
     seed = unseal(_sealed_bytes(progress, "seed", "box"))
-    letters = drawn(
-        bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
-    )
+    letters = drawn(bytes.fromhex(committed["commitment"]), seed, cut["cut"], CARDS)
     record = unseal(_sealed_bytes(progress, "hands_box", "box"))[_NONCE:]
     events = [
         event

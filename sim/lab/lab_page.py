@@ -29,7 +29,7 @@ from sim.lab.lab_report import (
     result_cells,
     source_text,
 )
-from sim.lab.order_tests import SAME_SEAT_VARIANCE, pair_degrees
+from sim.lab.statistical_tests import SAME_SEAT_VARIANCE, pair_degrees
 
 _MIN_CHANCE = 1e-12
 
@@ -94,9 +94,7 @@ def _draw_by_label(deals: CollectedDeals, labels: int) -> Figure:
     image = axes.imshow(off.T, cmap="RdBu", vmin=-4, vmax=4, aspect="auto")
     axes.set_yticks(range(len(SEATS)), SEATS)
     if labels == FACE_COUNT:
-        axes.set_xticks(
-            range(FACE_COUNT), [face_text(face) for face in range(FACE_COUNT)], rotation=90
-        )
+        axes.set_xticks(range(FACE_COUNT), [*map(face_text, range(FACE_COUNT))], rotation=90)
     else:
         axes.set_xticks(range(8, CARDS, 9), [str(place) for place in range(9, CARDS + 1, 9)])
     figure.colorbar(image, ax=axes, label="deviations")
@@ -114,10 +112,8 @@ def _draw_pairs(seen: DealMeasures) -> Figure:
         ("cards at the seat of the deal before", seen.carried_over, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
     figure = Figure(figsize=(9, 6), layout="constrained")
-    for axes, (title, figures, mean, variance) in zip(
-        figure.subplots(2, 2).ravel(), shown, strict=True
-    ):
-        _draw_histogram(axes, title, figures, mean, variance)
+    for axes, values in zip(figure.subplots(2, 2).ravel(), shown, strict=True):
+        _draw_histogram(axes, *values)
     return figure
 
 
@@ -140,9 +136,8 @@ def _draw_runs_and_jokers(seen: DealMeasures) -> Figure:
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     exact = [float(chance) for chance in longest_run_chances()[:13]]
-    _draw_side_by_side(
-        left, "longest run of one pocket", np.bincount(seen.longest, minlength=13)[:13], exact
-    )
+    runs = np.bincount(seen.longest, minlength=13)[:13]
+    _draw_side_by_side(left, "longest run of one pocket", runs, exact)
     held = seen.seat_of[:, list(JOKERS)]
     counts = sum(np.bincount((held == seat).sum(1), minlength=5) for seat in range(len(SEATS)))
     chances = [float(chance) for chance in four_cards_at_seat()]

@@ -109,13 +109,12 @@ def make_report(
         family=family_hash(),
         first=first,
         retest=retest,
-        naive=()
-        if naive is None
-        else tuple(
+        naive=tuple(
             UnfairMethodResult(
                 method=method, deals=many, outside=judge_deals(naive(method, many)).outside
             )
             for method in UNFAIR_METHODS
+            if naive is not None
         ),
     )
 
@@ -203,10 +202,7 @@ def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
     yield f"outside the family's bound: {', '.join(one.outside) or 'none'}"
 
 
-FAMILY_BEGIN, FAMILY_END = (
-    "<!-- the family: made from sim/lab/family.py -->",
-    "<!-- end -->",
-)
+FAMILY_BEGIN, FAMILY_END = ("<!-- the family: made from sim/lab/family.py -->", "<!-- end -->")
 
 
 def render_family() -> str:

@@ -17,41 +17,28 @@ from sim.mechanics.truth import Truth
 _PutCards = Callable[[MachineParts, int, Cards], None]
 _CardsThere = Callable[[MachineParts, int], Sequence[PhysicalCard]]
 
-# For each place: the function that leaves a card there, and the function that returns the cards
-# there afterwards. "pocket" is not a place of the menu, but the place of `left_in_pocket`.
-_PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
-    "feeder": (
-        lambda parts, pocket, cards: parts.feeders[HOPPER].place_by_hand(cards),
-        lambda parts, pocket: parts.feeders[HOPPER].path,
-    ),
-    "tray_feeder": (
-        lambda parts, pocket, cards: parts.pockets.add_by_hand(TRAY, cards),
-        lambda parts, pocket: (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path),
-    ),
-    "window": (
-        lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=False),
-        lambda parts, pocket: parts.window.cards,
-    ),
-    "gate": (
-        lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=True),
-        lambda parts, pocket: parts.window.cards,
-    ),
-    "landing": (
-        lambda parts, pocket, cards: parts.pockets.stick_in_chute(pocket, cards),
-        lambda parts, pocket: parts.pockets.stuck[pocket],
-    ),
-    "shuffler": (
-        lambda parts, pocket, cards: parts.shuffler.place_by_hand(cards),
-        lambda parts, pocket: parts.shuffler.cards,
-    ),
-    "lift": (
-        lambda parts, pocket, cards: parts.pockets.floor.extend(cards),
-        lambda parts, pocket: parts.pockets.floor,
-    ),
-    "pocket": (
-        lambda parts, pocket, cards: parts.pockets.add_by_hand(pocket, cards),
-        lambda parts, pocket: parts.pockets.stacks[pocket],
-    ),
+# The functions that leave cards at each place of the machine. "pocket" is not a place of the menu,
+# but the place of `left_in_pocket`.
+_PUT_CARDS: dict[str, _PutCards] = {
+    "feeder": lambda parts, pocket, cards: parts.feeders[HOPPER].place_by_hand(cards),
+    "tray_feeder": lambda parts, pocket, cards: parts.pockets.add_by_hand(TRAY, cards),
+    "window": lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=False),
+    "gate": lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=True),
+    "landing": lambda parts, pocket, cards: parts.pockets.stick_in_chute(pocket, cards),
+    "shuffler": lambda parts, pocket, cards: parts.shuffler.place_by_hand(cards),
+    "lift": lambda parts, pocket, cards: parts.pockets.floor.extend(cards),
+    "pocket": lambda parts, pocket, cards: parts.pockets.add_by_hand(pocket, cards),
+}
+# The functions that return the cards at these places.
+_CARDS_AT: dict[str, _CardsThere] = {
+    "feeder": lambda parts, pocket: parts.feeders[HOPPER].path,
+    "tray_feeder": lambda parts, _: (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path),
+    "window": lambda parts, pocket: parts.window.cards,
+    "gate": lambda parts, pocket: parts.window.cards,
+    "landing": lambda parts, pocket: parts.pockets.stuck[pocket],
+    "shuffler": lambda parts, pocket: parts.shuffler.cards,
+    "lift": lambda parts, pocket: parts.pockets.floor,
+    "pocket": lambda parts, pocket: parts.pockets.stacks[pocket],
 }
 # These places have room for one card, or one set, at a time.
 _SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
@@ -123,11 +110,10 @@ class PeopleAtMachine:
     def unpack(self) -> None:
         """Put the first set of cards into the hopper and lay the other sets beside the machine."""
         first, *others = self.backs
-        self.fill_hopper(self._parts.new_set(self.cards_per_set, self.backs[first], self._faces))
+        count, faces = self.cards_per_set, self._faces
+        self.fill_hopper(self._parts.new_set(count, self.backs[first], faces))
         for name in others:
-            self.beside[name] += self._parts.new_set(
-                self.cards_per_set, self.backs[name], self._faces
-            )
+            self.beside[name] += self._parts.new_set(count, self.backs[name], faces)
 
     def take_hands(self) -> None:
         """Give each player the cards of the pocket that belongs to the player's seat.
@@ -303,11 +289,11 @@ class PeopleAtMachine:
         """
         parts = self._parts
         place = "pocket" if fault.name == "left_in_pocket" else fault.place
-        put, cards_at = _PLACES[place]
+        cards_at = _CARDS_AT[place]
         if place in _SINGLE_PLACES and cards_at(parts, fault.pocket):
             return cards
         *others, left = cards
-        put(parts, fault.pocket, (left,))
+        _PUT_CARDS[place](parts, fault.pocket, (left,))
         filling = parts.tally.filling
         self._injector.active.keep_while(
             parts.faults.past_strikes[-1],

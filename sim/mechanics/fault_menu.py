@@ -183,9 +183,7 @@ def load_wear(path: Path) -> WearLevel:
     not on the menu.
     """
     try:
-        return check_wear(
-            msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), WearLevel)
-        )
+        return check_wear(msgspec.convert(tomllib.loads(path.read_text("utf-8")), WearLevel))
     except (OSError, ValueError, RecursionError) as error:
         raise FaultError(f"{path}: {error}") from error
 

@@ -5,13 +5,11 @@ from dataclasses import replace
 
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.mechanics_settings import MachinePart, SharedParts
-from sim.mechanics.motion import CardJam, Travel
-from sim.mechanics.window import Window
+from sim.mechanics.motion import CardJam
+from sim.mechanics.window import FORWARD, REVERSE, Window
 
 # The part of the way after which a card jams.
 JAM_AT = 0.4
-
-FORWARD, REVERSE = 1, 2
 
 
 class Feeder(MachinePart):
@@ -37,7 +35,6 @@ class Feeder(MachinePart):
         self._stack = stack
         self._window = window
         self._sense = sense
-        self._travel = Travel(shared.clock)
         self._travel_ms = 0.0
         self._jam: CardJam | None = None
         self._jam_ahead: CardJam | None = None

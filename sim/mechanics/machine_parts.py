@@ -25,8 +25,8 @@ class MachineParts:
 
     People are not included. Boards read `dealer` and `reader` (their sensors), and call
     `set_output`. All randomness comes from `rng`, so that a seed reproduces a machine. `tally`
-    counts the cards of this filling of the hopper. Create it while a loop runs. `close()` cancels
-    its timers.
+    counts the cards of this filling of the hopper. An event loop must run when the parts are
+    created. `close()` cancels their timers.
     """
 
     def __init__(self, settings: MechanicsSettings, rng: random.Random) -> None:

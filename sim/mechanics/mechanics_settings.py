@@ -7,7 +7,7 @@ from drivers.firmware.protocol import BACK_A, BACK_B
 from sim.mechanics.cards import JOKERS, PACK_CARDS, FillingTally
 from sim.mechanics.fault_menu import FaultCombination, SimulatedFault
 from sim.mechanics.fault_schedule import FaultSchedule
-from sim.mechanics.motion import MechanicalClock
+from sim.mechanics.motion import MechanicalClock, Travel
 from sim.mechanics.sensors import Sensors
 
 BACKS = {"A": BACK_A, "B": BACK_B}
@@ -74,7 +74,10 @@ class SharedParts:
 
 
 class MachinePart:
-    """A part of the simulated machine, with the objects that all parts share."""
+    """A part of the simulated machine, with the objects that all parts share.
+
+    `_travel` is the position of the part, or of the card in it.
+    """
 
     def __init__(self, shared: SharedParts) -> None:
         self._clock = shared.clock
@@ -83,3 +86,4 @@ class MachinePart:
         self._rng = shared.rng
         self._schedule = shared.schedule
         self._tally = shared.tally
+        self._travel = Travel(shared.clock)

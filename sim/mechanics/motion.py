@@ -136,9 +136,8 @@ class Travel:
         self.stop()
         self._goal = goal
         self._started_ms = self._clock.now_ms()
-        self._arrival = self._clock.after(
-            abs(goal - self._position), lambda: self._arrive(on_arrival)
-        )
+        way = abs(goal - self._position)
+        self._arrival = self._clock.after(way, lambda: self._arrive(on_arrival))
 
     def stop(self) -> None:
         """Stop the motion and keep the present position."""

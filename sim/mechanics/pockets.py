@@ -6,7 +6,7 @@ from typing import Literal
 from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.mechanics_settings import MachinePart, SharedParts
-from sim.mechanics.motion import CardJam, PendingEvent, Travel
+from sim.mechanics.motion import CardJam, PendingEvent
 from sim.mechanics.sensors import OUTLETS
 
 
@@ -19,7 +19,6 @@ class Lift(MachinePart):
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
-        self._travel = Travel(shared.clock)
         self._ends = {LIFT_DOWN: 0.0, LIFT_UP: shared.settings.lift_ms}
         self._sense()
 
@@ -82,7 +81,7 @@ class Pockets(MachinePart):
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
         """Drop `cards`, which have left the gate, into the chute of `outlet`.
 
-        `number` is the number of their arrival in the window.
+        `number` is the number of the cards' arrival in the window.
         """
         jam = self._schedule.strike("jam", number, card=cards[0], place="landing")
         if jam:

@@ -33,10 +33,7 @@ class Shuffler(MachinePart):
     """The shuffler, which in each pass takes the cards of the hopper, riffles and returns them."""
 
     def __init__(
-        self,
-        shared: SharedParts,
-        hopper: list[PhysicalCard],
-        hopper_changed: Callable[[], None],
+        self, shared: SharedParts, hopper: list[PhysicalCard], hopper_changed: Callable[[], None]
     ) -> None:
         super().__init__(shared)
         self.cards: Cards = ()
@@ -45,14 +42,13 @@ class Shuffler(MachinePart):
         self._hopper_changed = hopper_changed
         # The initial position is the end of a settling, so that the first pass can start at once.
         self._settle = Travel(shared.clock, SETTLE_MS)
-        self._pass = Travel(shared.clock)
         self._is_turning = False
 
     def drive(self, value: int | None) -> None:
         """Turn the motor (1) or stop it (any other value)."""
         self._is_turning = value == 1
         self._settle.stop()
-        self._pass.stop()
+        self._travel.stop()
         if self._is_turning:
             self._continue_pass()
 
@@ -64,7 +60,7 @@ class Shuffler(MachinePart):
     def empty(self) -> Cards:
         """Remove by hand the cards in the shuffler and return them."""
         cards, self.cards = self.cards, ()
-        self._pass.set_position(0.0)
+        self._travel.set_position(0.0)
         self._settle.set_position(SETTLE_MS)
         self._sensors.set_physical("shuffler", 0)
         return cards
@@ -76,7 +72,7 @@ class Shuffler(MachinePart):
 
     def _continue_pass(self) -> None:
         if self.cards:
-            self._pass.move_to(self._settings.shuffle_ms, self._finish_pass)
+            self._travel.move_to(self._settings.shuffle_ms, self._finish_pass)
         elif self._hopper:
             self._settle.move_to(SETTLE_MS, self._take_in)
 
@@ -85,7 +81,7 @@ class Shuffler(MachinePart):
             return
         self.cards = tuple(self._hopper)
         self._hopper.clear()
-        self._pass.set_position(0.0)
+        self._travel.set_position(0.0)
         self._sensors.set_physical("shuffler", 1)
         self._hopper_changed()
         self._continue_pass()

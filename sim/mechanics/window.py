@@ -10,7 +10,7 @@ from drivers.firmware.protocol import BACK_FOREIGN, FACES, UNREADABLE
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.mechanics_settings import MachinePart, SharedParts
-from sim.mechanics.motion import CardJam, PendingEvent, Travel
+from sim.mechanics.motion import CardJam, PendingEvent
 from sim.mechanics.sensors import MOVING, OUTLETS
 
 # The part of the full time that every move takes, however short, to start and to settle.
@@ -29,7 +29,6 @@ class Gate(MachinePart):
         gate_ms = shared.settings.gate_ms
         self._settle_ms = gate_ms * SETTLE_SHARE
         self._step_ms = gate_ms * (1 - SETTLE_SHARE) / (OUTLETS - 1)
-        self._travel = Travel(shared.clock)
         self.position: int | None = 0
         self.on_move: Callable[[], None] = lambda: None
 
@@ -73,7 +72,6 @@ class Window(MachinePart):
         super().__init__(shared)
         self.cards: Cards = ()
         self._gate = gate
-        self._travel = Travel(shared.clock)
         self._end = shared.settings.pass_ms
         self._gate_at = self._end * GATE_AT
         self._launch = launch

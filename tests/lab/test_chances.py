@@ -9,7 +9,7 @@ import pytest
 from sim.lab import chances, deal_statistics
 from sim.lab.collected_deals import CollectedDeals, make_deals
 from sim.lab.deal_measures import DealMeasures
-from sim.lab.order_tests import (
+from sim.lab.statistical_tests import (
     SAME_SEAT_VARIANCE,
     interplay,
     pair_degrees,

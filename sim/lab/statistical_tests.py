@@ -1,4 +1,8 @@
-"""Statistical tests of the order: the sequence of pockets by place, and the collected stack."""
+"""The statistical tests of the family: which cards go to which pocket, in which order.
+
+The first tests examine the faces in the hands. The others examine the order: the sequence of
+pockets by place, and the collected stack.
+"""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -18,9 +22,10 @@ from sim.lab.chances import (
     pairs_variance,
     window_moments,
 )
-from sim.lab.collected_deals import CARDS
+from sim.lab.collected_deals import CARDS, ReadingOutcome
 from sim.lab.deal_measures import (
     MIN_DEALS,
+    STRENGTH,
     DealMeasures,
     Ints,
     StatisticResult,
@@ -32,15 +37,89 @@ from sim.lab.deal_measures import (
 )
 from sim.lab.deal_statistics import Floats
 
+
+def type_seat(seen: DealMeasures) -> StatisticResult:
+    """Test whether one seat gets any of the 54 faces more often than others."""
+    faces = seen.deals.cards % FACE_COUNT
+    found = deal_statistics.SeatCounts(FACE_COUNT, faces, seen.deals.seats)
+    return chi_square_result(*found.chi_square())
+
+
+def strength(seen: DealMeasures) -> StatisticResult:
+    """Test whether one seat gets better cards than others."""
+    weights = seen.side_weights(tray_only=False)
+    return chi_square_result(deal_statistics.trend_chi_square(weights, seen.deals.seats), 3)
+
+
+def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
+    """Test whether one side is stronger than the other side more than chance explains.
+
+    With `tray_only`, only the cards that were in the tray count.
+    """
+    squares, means, variances = 0.0, 0.0, 0.0
+    counted = 0
+    for block in seen.deals.blocks():
+        part = DealMeasures(block)
+        weights: Floats = part.side_weights(tray_only=tray_only)
+        some = (weights != 0).sum(1) > 1  # the square of a single card does not depend on the side
+        squares += float((part.side_lead(weights)[some] ** 2).sum())
+        mean, variance = deal_statistics.side_moments(weights[some])
+        means, variances = means + float(mean.sum()), variances + float(variance.sum())
+        counted += int(some.sum())
+    if counted < MIN_DEALS:
+        which = " with two cards in the tray" * tray_only
+        return not_answerable(f"fewer than {MIN_DEALS} deals{which}")
+    z = (squares - means) / np.sqrt(variances)
+    expected = f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}"
+    p = deal_statistics.p_of_gamma(squares, means, variances)
+    return StatisticResult(float(z), f"{squares / counted:.1f}", expected, p)
+
+
+JOKER_WORTH, HONOUR_WORTH = 13, 9
+"""The lowest value of a joker, and of an honour (J, Q, K or A)."""
+
+_NO_TRAY = "hardly a card was looked at twice"
+
+
+def waiting_verdict(seen: DealMeasures) -> StatisticResult:
+    """Test whether the waiting pocket of a card depends on the card's reading outcome.
+
+    The final pocket needs no test of its own: if it differs from the waiting pocket, `own_place` is
+    outside.
+    """
+    kinds = len(ReadingOutcome) - 1
+    labels = seen.deals.verdicts - np.uint8(1)  # ACCEPTED becomes 255, which is no label
+    return _seat_result(deal_statistics.SeatCounts(kinds, labels, seen.deals.waiting))
+
+
+def tray_face(seen: DealMeasures) -> StatisticResult:
+    """Test whether one seat gets the good cards from the tray more often than others."""
+    kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
+    labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
+    return _seat_result(deal_statistics.SeatCounts(3, labels, seen.deals.seats))
+
+
+def own_place(seen: DealMeasures) -> StatisticResult:
+    """Test whether every card is in the pocket that waited for it."""
+    moved = int((seen.deals.seats != seen.deals.waiting).sum())
+    return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
+
+
+def _seat_result(found: deal_statistics.SeatCounts) -> StatisticResult:
+    answer = chi_square_result(*found.chi_square())
+    if answer.p is None:
+        return not_answerable(_NO_TRAY)
+    counts = found.counts.sum(0).astype(int)
+    return answer._replace(seen=f"{answer.statistic:.2f} (N W S E: {counts.tolist()})")
+
+
 DISTANCES = range(2, 13)
 """The distances between the two places of the pairs that `serial` counts."""
-
-_PLACES = np.arange(CARDS)
 
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
     """Test whether one seat gets the card of any feed position more often than others."""
-    found = deal_statistics.SeatCounts(CARDS, _PLACES, seen.deals.seats)
+    found = deal_statistics.SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats)
     return chi_square_result(*found.chi_square())
 
 
@@ -68,12 +147,9 @@ def descents(seen: DealMeasures) -> StatisticResult:
 
     The smaller of the two probabilities counts, multiplied by two.
     """
-    return _least_likely(
-        {
-            "descents": mean_result(seen.descents, *window_moments(is_descent, 2)),
-            "valleys": mean_result(seen.valleys, *window_moments(is_valley, 3)),
-        }
-    )
+    falls = mean_result(seen.descents, *window_moments(is_descent, 2))
+    valleys = mean_result(seen.valleys, *window_moments(is_valley, 3))
+    return _least_likely({"descents": falls, "valleys": valleys})
 
 
 def coupon(seen: DealMeasures) -> StatisticResult:
@@ -234,10 +310,8 @@ def _standardised(seen: DealMeasures) -> dict[str, Floats]:
     if seen.neighbours_together is not None:
         figures["collected"] = (seen.neighbours_together, pair_degrees(1))
     return {
-        name: np.asarray(
-            (counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5
-        )
-        for name, (counts, degrees) in figures.items()
+        key: np.asarray((counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5)
+        for key, (counts, degrees) in figures.items()
     }
 
 
@@ -298,9 +372,6 @@ def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
     chances = {name: deal_statistics.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])
     mean, z = found[worst]
-    return StatisticResult(
-        z,
-        f"{mean:+.4f} ({worst}, the largest of {len(found)})",
-        "0 behind what pairs in common make",
-        deal_statistics.p_of_least(chances.values()),
-    )
+    seen = f"{mean:+.4f} ({worst}, the largest of {len(found)})"
+    p = deal_statistics.p_of_least(chances.values())
+    return StatisticResult(z, seen, "0 behind what pairs in common make", p)
