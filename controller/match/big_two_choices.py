@@ -98,14 +98,12 @@ def answer_choice(
     its time is up.
     """
     opening = answer_for_silent(opening, at_ms)
-    if seat not in opening.current_round().seats_asked():
-        asked = " ".join(opening.current_round().seats_asked()) or "all have chosen"
+    asking = opening.current_round()
+    if seat not in asking.seats_asked():
+        asked = " ".join(asking.seats_asked()) or "all have chosen"
         raise ValueError(f"{seat} is not asked: {asked}")
-    return _begin_doubling(
-        _replace_current_round(
-            opening, _add_answers(opening.current_round(), ChoiceAnswer(seat, yes, at_ms))
-        )
-    )
+    answered = _add_answers(asking, ChoiceAnswer(seat, yes, at_ms))
+    return _begin_doubling(_replace_current_round(opening, answered))
 
 
 def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePlay:

@@ -27,7 +27,6 @@ from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse
 from controller.match.rulings import DecidedAct, require_authority
 from controller.match.sheet_rows import RedealtRow
-from controller.match.timing import note_lead
 from controller.match.tribute_exchange import continue_after_count
 from controller.messages import Seat
 from controller.rules.deal_duties import (
@@ -346,11 +345,6 @@ def required_counts(match: AnyMatch) -> dict[Seat, int]:
         counts[giver] -= 1
         counts[to] += 1
     return counts
-
-
-def accept_lead(match: AnyMatch, event: events.LeadMade) -> StepResult:
-    """Record the first lead of the deal. From now on the deal must be played to its end."""
-    return note_lead(match), ()
 
 
 def _redeal(

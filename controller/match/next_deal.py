@@ -70,7 +70,9 @@ def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
 
 def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
     """Return whether a referee must still decide about the time that this table lost."""
-    return match_clock.has_unanswered_stop(match.clock, match.settled_stops, at_ms)
+    later = match.clock.stops[match.settled_stops :]
+    costly = any(match_clock.cost_ms(match.clock, stop, at_ms) for stop in later)
+    return costly and match_clock.added_time_due(match.clock, at_ms) is not None
 
 
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:

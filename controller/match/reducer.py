@@ -170,7 +170,7 @@ _EVENT_RULES: dict[type[events.MatchEventBase], EventRule] = {
         tribute_exchange.correct_return, _RETURN_PHASES, GuandanMatch
     ),
     events.ReturnsSwapped: EventRule(tribute_exchange.swap_returns, _PLAY, GuandanMatch),
-    events.LeadMade: EventRule(deal_start.accept_lead, _PLAY),
+    events.LeadMade: EventRule(lambda match, event: (timing.note_lead(match), ()), _PLAY),
     events.OutClaimed: EventRule(deal_end.claim_out, _PLAY, GuandanMatch),
     events.OutConfirmed: EventRule(deal_end.confirm_out, _PLAY, GuandanMatch),
     events.OutWithdrawn: EventRule(deal_end.withdraw_out, _PLAY_PHASES, GuandanMatch),

@@ -9,7 +9,6 @@ from typing import Literal, cast, get_args
 
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import ClockDuty
-from controller.match.clocks.stopwatch import ClockReportKind
 from controller.match.match_effects import AddedTimeDue, ClockReported, MatchEffect, RefereeCalled
 from controller.match.match_effects import MatchCallReason as AskedFor
 from controller.match.match_state import AnyMatch
@@ -47,14 +46,10 @@ def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None
     if isinstance(effect, AddedTimeDue):
         return "added_time", None
     if isinstance(effect, ClockReported):
-        kind = overrun_reason(effect.report.kind)
-        return None if kind is None else (kind, effect.report.seat)
+        kind = effect.report.kind
+        if kind in _OVERRUN_DUTIES:
+            return cast(OverrunReason, kind), effect.report.seat
     return None
-
-
-def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
-    """Return the reason if a clock report calls a referee, or None if it only informs the hall."""
-    return cast(OverrunReason, kind) if kind in _OVERRUN_DUTIES else None
 
 
 def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:

@@ -100,7 +100,10 @@ def is_stopped(match: AnyMatch) -> bool:
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match after its first lead, without the clock of the opening."""
+    """Return the match after its first lead, without the clock of the opening.
+
+    From now on the deal must be played to its end.
+    """
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
     return replace(match, led=True, clocks=clocks)
 

@@ -108,10 +108,6 @@ class CardCourse(msgspec.Struct):
             if card.place is not None and card.landed in SEATS
         }
 
-    def has_card_under_way(self) -> bool:
-        """Return whether a card arrived at the window and did not land yet."""
-        return any(card.landed is None for card in self.cards.values())
-
     def tray_rounds(self, card: CourseCard) -> int:
         """Return how often a card for the place of `card` was fed from the tray."""
         refed = (one for one in self.cards.values() if one.from_tray)

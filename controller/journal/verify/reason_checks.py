@@ -61,7 +61,8 @@ class RecordEvidence(NamedTuple):
     @property
     def all_cards_landed(self) -> bool:
         """Return whether the hopper has no more cards, and every fed card landed."""
-        return self.course.hopper_ran_out and not self.course.has_card_under_way()
+        landed = all(card.landed is not None for card in self.course.cards.values())
+        return self.course.hopper_ran_out and landed
 
     @property
     def no_card_fed(self) -> bool:

@@ -141,16 +141,11 @@ def stopped_since_ms(clock: MatchClock) -> int | None:
 def left_ms(clock: MatchClock, at_ms: int) -> int | None:
     """Return the time that the match has left at `at_ms`, or None if it has no time limit.
 
-    The result is 0 when time is up.
+    The result is 0 when time is up (比赛时间到).
     """
     if not clock.limit_ms:
         return None
     return max(0, clock.limit_ms + clock.added_ms - _elapsed_ms(clock, at_ms))
-
-
-def is_expired(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether the time of the match is up at `at_ms` (比赛时间到)."""
-    return left_ms(clock, at_ms) == 0
 
 
 def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
@@ -169,7 +164,7 @@ def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
     By the text of seed 000 A14.2.3–4 it does (即行结束). With `ending.at_time = "finish_started"` a
     deal that has begun is played to its end (seed 003 N4.4, 004 CN5).
     """
-    return clock.stops_deals and is_expired(clock, at_ms)
+    return clock.stops_deals and left_ms(clock, at_ms) == 0
 
 
 def next_due_ms(clock: MatchClock) -> int | None:
@@ -245,15 +240,6 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
         stops=costly,
         article=clock.chief_article,
     )
-
-
-def has_unanswered_stop(clock: MatchClock, settled: int, at_ms: int) -> bool:
-    """Return whether a stop has cost time that was not given back.
-
-    The first `settled` stops do not count, because a referee has decided about them.
-    """
-    costly = any(cost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
-    return costly and added_time_due(clock, at_ms) is not None
 
 
 def added_time_authority(clock: MatchClock, add_ms: int) -> AddedTimeAuthority:
