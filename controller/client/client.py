@@ -142,7 +142,7 @@ class Client:
             if line is not None:
                 line.close()
         if self._shared_context is None:
-            self._context.destroy()  # Unlike `term`, `destroy` does not wait for open sockets.
+            self._context.destroy()  # Unlike term, destroy does not wait for open sockets.
 
     async def next_message(self) -> ReceivedMessage:
         """Wait for the next message of the feed and return it.

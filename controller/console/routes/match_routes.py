@@ -9,6 +9,7 @@ from starlette.responses import Response
 from controller.console.request_error import RequestError
 from controller.console.routing import EVERYBODY, ConsoleRequest, file_response, page, route
 from controller.console.store.match_records import AttemptRecords, ScoreSheetStore, StoredSheet
+from controller.console.view import fill_struct
 from controller.console.view.match_list import (
     AttemptLine,
     MatchListRow,
@@ -23,7 +24,6 @@ from controller.console.view.sheet_page import (
     sheet_file_name,
     with_wall_times,
 )
-from controller.console.view.struct_fields import fill_struct
 from controller.faults import Language
 from controller.sheet.form import ScoreSheet
 

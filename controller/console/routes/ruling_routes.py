@@ -11,6 +11,7 @@ import msgspec
 from controller.commands.ruling_arguments import ChargeArgs, ForeseeArgs
 from controller.console.request_error import RequestError
 from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.view import fill_struct
 from controller.console.view.combination_questions import (
     CardsDue,
     CombinationKindView,
@@ -36,7 +37,6 @@ from controller.console.view.ruling_cases import (
     lost_time_with_reasons,
     read_rulings,
 )
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import CommandReply, PublicState
 from controller.rules.combos.card_tokens import QuestionError
 from controller.rules.combos.play_ruling import ContainedKinds, PlayRuling

@@ -27,8 +27,8 @@ from controller.console.table_enrolment import (
     tcp_address,
 )
 from controller.console.table_snapshots import natural_sort_key
+from controller.console.view import fill_struct
 from controller.console.view.hardware import HardwareView, describe_hardware
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
 from controller.words import roles_with_article

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.console.freshness import MIN_SKEW_MS, Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
-from controller.console.view.struct_fields import fill_struct
+from controller.console.view import fill_struct
 from controller.console.view.wait_reasons import Urgency, list_table_reasons
 from controller.messages import MachinePhase, PublicState
 from controller.words import reason_words, signer_words

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from controller.console.table_snapshots import TableSnapshot
+from controller.console.view import fill_struct
 from controller.console.view.area_clocks import clock_end_ms, is_over, is_playing
 from controller.console.view.integrity import (
     NO_NOTES,
@@ -19,7 +20,6 @@ from controller.console.view.integrity import (
     Workload,
     list_integrity_findings,
 )
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicMatch, PublicRuling, PublicState, Side, VerbalCorrection
 from controller.words import Words, decided_by_words
 

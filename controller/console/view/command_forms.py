@@ -11,8 +11,8 @@ from msgspec import inspect
 from controller.commands.argument_values import CountsForSeats
 from controller.commands.match_arguments import PairDetailsBySide
 from controller.commands.registry import COMMANDS, BoundTo, CommandSpec
+from controller.console.view import fill_struct
 from controller.console.view.phrases import name_of
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import Role
 from controller.words import COMMAND_WORDS, Words
 

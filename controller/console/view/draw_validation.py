@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands.match_arguments import SetMatchArgs
+from controller.console.view import fill_struct
 from controller.console.view.draw_file import (
     COLUMNS,
     MAX_CELL_LENGTH,
@@ -21,7 +22,6 @@ from controller.console.view.draw_file import (
     parse_heading,
     parse_rows,
 )
-from controller.console.view.struct_fields import fill_struct
 from controller.host.printable_text import is_printable
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.words import Words

@@ -6,8 +6,8 @@ import msgspec
 
 from controller.console.freshness import Freshness
 from controller.console.table_snapshots import TableSnapshot
+from controller.console.view import fill_struct
 from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms
-from controller.console.view.struct_fields import fill_struct
 from controller.console.view.wait_reasons import Urgency, WaitingTable
 from controller.messages import PublicPair, PublicState, Side
 

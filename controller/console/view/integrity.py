@@ -7,8 +7,8 @@ import msgspec
 
 from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
+from controller.console.view import fill_struct
 from controller.console.view.phrases import fault_words
-from controller.console.view.struct_fields import fill_struct
 from controller.console.view.wait_reasons import UNHEARD_WORDS
 from controller.messages import PublicState
 from controller.seats import SEAT_NAMES

@@ -8,8 +8,8 @@ import msgspec
 
 from controller.console.store.match_records import StoredSheet, signature_count
 from controller.console.table_snapshots import natural_sort_key
+from controller.console.view import fill_struct
 from controller.console.view.hall_rows import PairName, build_pair_name
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicScore, PublicState, PublicVerdict, Side
 
 

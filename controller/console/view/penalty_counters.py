@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from controller.console.view import fill_struct
 from controller.console.view.phrases import offence_words
 from controller.console.view.ruling_cases import RulingCase, RulingRecord, read_rulings
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import PublicEvent, PublicMatch, PublicPair, Side
 from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord

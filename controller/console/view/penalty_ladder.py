@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from controller.console.view.struct_fields import fill_struct
+from controller.console.view import fill_struct
 from controller.messages import PublicState, Seat, Side
 from controller.rules.penalties.charges import Charge, LapseReason, lapse_article, lapse_words
 from controller.rules.penalties.offences import (

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.commands.ruling_arguments import ChargeArgs
-from controller.console.view.struct_fields import fill_struct
+from controller.console.view import fill_struct
 from controller.messages import PublicEvent, PublicRuling
 from controller.rules.penalties.charges import (
     Charge,

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from controller.console.freshness import Freshness
+from controller.console.view import fill_struct
 from controller.console.view.display_seats import DisplaySeat, build_display_seat
-from controller.console.view.struct_fields import fill_struct
 from controller.messages import (
     Fairness,
     MachinePhase,

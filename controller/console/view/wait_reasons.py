@@ -13,7 +13,7 @@ import msgspec
 
 from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
-from controller.console.view.struct_fields import fill_struct
+from controller.console.view import fill_struct
 from controller.faults import fault_catalogue
 from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall, Role
 from controller.seats import SEAT_NAMES, SIDE_NAMES
