@@ -238,7 +238,7 @@ class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Time limits for people, in seconds, after which the referee is called. All are provisional.
 
     `cut_s` is the limit for the cut; the deal waits for it. `take_s` is the limit for taking the
-    held hands, which nobody can look at meanwhile. `result_s` is the limit for both sides to
+    held hands, which no player can see before. `result_s` is the limit for both sides to
     confirm a result; the next hands wait for it. `slow_deal_s` is the limit for a whole deal
     (本副过慢), well above the usual time. `out_s` is the limit for an opponent to confirm that a
     player is out. This limit is short because play continues and people forget.

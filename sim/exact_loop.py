@@ -29,7 +29,7 @@ Waits in a process with many tables are shorter, and its processors have other w
 MAX_READ_DELAY_S: Final = 0.02
 """The longest time in seconds for which timers that are late keep the loop from reading.
 
-After a longer stop nobody knows when a descriptor became ready, and a heartbeat may wait there.
+After a longer stop it is not known when a descriptor became ready, and a heartbeat may wait there.
 """
 
 

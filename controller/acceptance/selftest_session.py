@@ -300,7 +300,7 @@ def round_robin_plan(hand: int) -> RoutePlan:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return the value below which the share `part` of `values` lies.
+    """Return the value that the share `part` of `values` does not exceed.
 
     `part` is from 0 to 1. There must be at least one value.
     """

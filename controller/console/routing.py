@@ -189,7 +189,7 @@ def route(
 async def _session_owner(
     console: "RefereeConsole", request: Request, *, needed: bool
 ) -> Account | None:
-    """Return the person who is logged in at this browser, or None if nobody is.
+    """Return the person who is logged in at this browser, or None if there is none.
 
     If the database is away, return None unless `needed`. Raises StoreError otherwise.
     """
@@ -254,7 +254,7 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
 def admit(person: Account | None, roles: Roles) -> Account:
     """Return the person if they have one of the roles.
 
-    Raises RequestError if nobody is logged in, or if the person has another role.
+    Raises RequestError if no person is logged in, or if the person has another role.
     """
     if person is None:
         raise RequestError(401, "please log in", "请先登录")

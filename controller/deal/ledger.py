@@ -2,9 +2,9 @@
 
 Totals are derived from the ledger and never counted separately. A ledger is a value, and each
 observation makes a new one. Places: index i from the hopper has place i. The place of a card that
-lands in the tray is set aside. Cards that are fed again from the tray take the places that were set
-aside, from the last to the first, and then the places that no index reached, in order (PROOF.md,
-5). So no verdict on a card moves another card.
+lands in the tray becomes open. Cards that are fed again from the tray take the open places, from
+the last to the first, and then the places that no index reached, in order (PROOF.md, 5). So no
+verdict on a card moves another card.
 """
 
 from collections import Counter
@@ -45,7 +45,7 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """The list of all cards of one attempt by feed index, with the places that no card has yet.
 
-    The places that were set aside form a stack: the last one is filled next.
+    The open places form a stack: the last one is filled next.
     """
 
     expected: int
@@ -131,7 +131,7 @@ def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledg
 def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
     """Return the ledger after a card landed in `outlet`.
 
-    The place of a card in the tray is set aside.
+    The place of a card in the tray becomes open.
     """
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:

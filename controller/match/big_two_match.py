@@ -41,7 +41,7 @@ def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult
 
 
 def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
-    """Record a confirmation of the result, and write the result when nobody else must confirm it.
+    """Record a confirmation of the result, and write the result when no confirmation is missing.
 
     A player of each side must confirm it, or the referee. Provisional: seed 002 does not state who
     confirms a score.

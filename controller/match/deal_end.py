@@ -119,7 +119,7 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrde
 
 
 def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:
-    """Record a confirmation of the result, and write the result when nobody else must confirm it.
+    """Record a confirmation of the result, and write the result when no confirmation is missing.
 
     Both sides must confirm it, or the referee. Provisional: seed 000 A13.1 has every deal written,
     but does not state who confirms it.

@@ -57,7 +57,7 @@ class TributePlan(msgspec.Struct, frozen=True, gc=False):
 def finish_owing_tribute(
     profile: GuandanProfile, previous: DealResult | None
 ) -> FinishOrder | None:
-    """Return the finish order that decides who pays tribute, or None if nobody does.
+    """Return the finish order that decides who pays tribute, or None if no seat pays.
 
     The result is None in the first deal of a match, and after a forfeited deal (seed 000 A15.3.3).
     An event may have a different rule. Then the named leader counts as UP of a double-down.

@@ -61,7 +61,7 @@ class PendingLogouts:
                     await self._attempted.wait()
 
     async def close(self) -> None:
-        """Stop the background task, and try once more to store the ends of the sessions."""
+        """Stop the background task, and try again to store the ends of the sessions."""
         if self._flush_task is not None:
             self._flush_task.cancel()
             await asyncio.gather(self._flush_task, return_exceptions=True)

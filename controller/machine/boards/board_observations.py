@@ -164,7 +164,7 @@ _TRANSIENT_RESULTS: Final = frozenset({BoardResult.NOT_CLEAR, BoardResult.BUSY, 
 
 
 async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Send a command, and send it once more if its session ended.
+    """Send a command, and send it a second time if its session ended.
 
     Commands are absolute, so this is safe.
     """

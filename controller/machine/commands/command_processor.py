@@ -418,7 +418,7 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Read an answer that nobody may receive, such as the answer to a button press."""
+    """Read an answer that may have no receiver, such as the answer to a button press."""
     if not answer.cancelled():
         answer.exception()
 
