@@ -43,16 +43,15 @@ class LineNoise:
         book = self._schedule
         if not book.has_any(BYTE_FAULTS):
             return [(0.0, data)]
-        where = ("board", board), ("way", way)
-        if book.strike_fields("bytes_dropped", where):
+        if book.strike("bytes_dropped", board=board, way=way):
             return []
-        if book.strike_fields("bytes_corrupted", where):
+        if book.strike("bytes_corrupted", board=board, way=way):
             place = self._rng.randrange(len(data))
             turned = data[place] ^ 1 << self._rng.randrange(8)
             data = data[:place] + bytes((turned,)) + data[place + 1 :]
-        delayed = book.strike_fields("bytes_delayed", where)
+        delayed = book.strike("bytes_delayed", board=board, way=way)
         after_ms = delayed.ms if delayed else 0.0
-        pieces = 2 if book.strike_fields("bytes_repeated", where) else 1
+        pieces = 2 if book.strike("bytes_repeated", board=board, way=way) else 1
         return [(after_ms, data)] * pieces
 
 

@@ -77,7 +77,7 @@ async def _run_calibration(
         of = SelftestSession(
             bench,
             hands,
-            SelftestFigures(reader_is_polled=bench.reader_is_polled),
+            SelftestFigures(reader_is_polled=bench.reader.is_polled),
             read_card_set(table),
             table.reader.look_s,
         )

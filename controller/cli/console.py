@@ -21,13 +21,12 @@ from controller.cli.key_folder import raise_keys_errors
 from controller.cli.options import ANY_PATH
 from controller.console.console_config import ConsoleConfig, load_console_config
 from controller.faults import Language
+from controller.host.atomic_files import replace_file, write_new_file
 from controller.keys.certificate_files import (
     PUBLIC_MODE,
     SECRET_MODE,
     new_client_secret,
     public_text,
-    replace_text,
-    write_new_text,
 )
 from controller.messages import Role
 from controller.release.release_files import read_expected_manifest
@@ -59,12 +58,11 @@ def make_console_keys(folder: Path, name: str) -> list[Role]:
         for role in Role:
             secret = folder / f"{role.value}.key_secret"
             if not secret.exists():
-                write_new_text(
-                    secret, new_client_secret(make_key_name(name, role), role), SECRET_MODE
-                )
+                text = new_client_secret(make_key_name(name, role), role)
+                write_new_file(secret, text.encode(), SECRET_MODE)
                 made.append(role)
             public = public_text(read_certificate(secret))
-            replace_text(secret.with_suffix(".key"), public, PUBLIC_MODE)
+            replace_file(secret.with_suffix(".key"), public.encode(), PUBLIC_MODE)
     return made
 
 

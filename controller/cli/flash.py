@@ -22,9 +22,11 @@ from drivers.errors import DriverError, PortBusy
 from drivers.firmware.version import FIRMWARE_VERSION
 from drivers.flash import firmware_image as images
 from drivers.flash.firmware_image import FirmwareImage, FlashError, NoBoardFound
-from drivers.flash.flasher import Flasher
+from drivers.flash.flasher import Flasher, FlashHost
 
 BAUD: Final = 115_200
+HOST: Final = FlashHost(time.monotonic, time.sleep, lambda: secrets.randbelow(2**32 - 1) + 1)
+"""The clock of this computer, and new session numbers."""
 EPILOG: Final = """\b
 Examples:
   dealtable flash --port /dev/dealtable-dealer --board dealer
@@ -87,7 +89,7 @@ def command(
         disable=not console.is_terminal,
     ) as bar:
         teller = _FlashProgress(bar, image)
-        flasher = Flasher(port, kind, image, _FlashSystem(), teller, BAUD)
+        flasher = Flasher(port, kind, image, HOST, teller, BAUD)
         try:
             if check or dry_run:
                 text, right = _compare_board(flasher, image)
@@ -117,16 +119,6 @@ def command(
         )
     if check and not right:
         context.exit(1)
-
-
-class _FlashSystem:
-    """The clock of this computer and new session numbers, as `Flasher` needs them."""
-
-    clock = staticmethod(time.monotonic)
-    sleep = staticmethod(time.sleep)
-
-    def session(self) -> int:
-        return secrets.randbelow(2**32 - 1) + 1
 
 
 class _FlashProgress:

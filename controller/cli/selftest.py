@@ -116,7 +116,7 @@ async def _run_selftest(
         bar.update(task, description=what, completed=done, total=of)
 
     async with open_boards(table, control) as (bench, hands):
-        figures = SelftestFigures(reader_is_polled=bench.reader_is_polled)
+        figures = SelftestFigures(reader_is_polled=bench.reader.is_polled)
         await run_selftest(
             SelftestSession(bench, hands, figures, read_card_set(table), table.reader.look_s, told),
             cards,

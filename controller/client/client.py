@@ -10,6 +10,7 @@ async with Client(read_endpoints(state_dir), identity, new_id) as client:
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
@@ -37,8 +38,7 @@ from controller.signing import signed_commands
 from controller.words import Words
 
 REPLY_TIMEOUT_S: Final = 8.0
-"""Longer than the gateway's own time limit for the machine, so that the gateway's refusal arrives.
-"""
+"""Seconds to wait for an answer. The gateway waits less, so that its refusal arrives in time."""
 
 _FRAMES_PER_MESSAGE: Final = 2
 _MAX_REPLY_DEPTH: Final = 64
@@ -50,21 +50,21 @@ class BadMessage(Exception):
 
 
 class NoAnswer(Exception):
-    """No answer was received. The command may have been executed; asking again with the same id is
-    safe.
+    """The error that no answer to a command was received.
 
-    `state` is the state of the connection, or None if the answer could not be read.
+    The command may have been executed; asking again with the same id is safe. `state` is the state
+    of the connection, or None if the answer could not be read.
     """
 
     def __init__(self, why: str, state: TableConnectionState | None = None) -> None:
-        """Store the reason: one line with the address and why there was no answer."""
+        """Store the reason `why`, which is one line with the address."""
         super().__init__(why)
         self.state = state
 
 
 @dataclass(frozen=True)
 class ClientIdentity:
-    """The keys of a client: a CURVE pair in Z85, and a 32-byte Ed25519 seed, if any."""
+    """The keys of a client: a CURVE key pair in Z85, and a 32-byte Ed25519 seed, if it has one."""
 
     name: str
     public: str
@@ -74,7 +74,7 @@ class ClientIdentity:
 
 @dataclass(frozen=True)
 class ReceivedMessage:
-    """One message of the feed: its topic and its JSON."""
+    """One message of the feed, with its topic and its JSON text."""
 
     topic: str
     body: bytes
@@ -82,7 +82,7 @@ class ReceivedMessage:
 
 @dataclass(frozen=True)
 class _PendingCommand:
-    """A pending command and its encoded bytes."""
+    """A command that waits for its answer, with the bytes that were sent."""
 
     answer: asyncio.Future[CommandReply]
     body: bytes
@@ -111,11 +111,8 @@ class Client:
         retry_interval_s: float = RETRY_INTERVAL_S,
         context: zmq.Context[Any] | None = None,
     ) -> None:
-        self._endpoints = endpoints
-        self._identity = identity
-        self._new_id = new_id
-        self._on_state = on_state
-        self._topics = topics
+        self._endpoints, self._identity, self._new_id = endpoints, identity, new_id
+        self._on_state, self._topics = on_state, topics
         self._retry_interval_s = retry_interval_s
         self._shared_context = context
         self._context = (
@@ -137,7 +134,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Close the client: its sockets are closed and no task or timer is left."""
+        """Close all sockets of the client, and cancel its tasks and timers."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -145,13 +142,13 @@ class Client:
             if line is not None:
                 line.close()
         if self._shared_context is None:
-            self._context.destroy()  # unlike term, destroy does not wait for a socket left open
+            self._context.destroy()  # Unlike term, destroy does not wait for open sockets.
 
     async def next_message(self) -> ReceivedMessage:
-        """Wait for the next message of the feed and return it. Cancelling loses no message.
+        """Wait for the next message of the feed and return it.
 
-        Raises BadAddress at the first call. Raises BadMessage for an invalid message; the next call
-        continues with the next message.
+        Cancelling loses no message. Raises BadAddress at the first call. Raises BadMessage for an
+        invalid message; the next call continues with the next message.
         """
         if self._feed_connection is None:
             self._feed_connection = self._connect(zmq.SUB, self._endpoints.feed, self._on_state)
@@ -164,11 +161,12 @@ class Client:
             heard = ReceivedMessage(frames[0].decode(), frames[1])
         except UnicodeDecodeError:
             raise BadMessage("a topic that is no text") from None
-        self.boot = _read_boot(heard.body) or self.boot
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            self.boot = _BOOT_DECODER.decode(heard.body).boot or self.boot
         return heard
 
     async def feed(self) -> AsyncIterator[ReceivedMessage]:
-        """Yield all messages of the feed, without end."""
+        """Yield all messages of the feed without end."""
         while True:
             yield await self.next_message()
 
@@ -183,12 +181,12 @@ class Client:
         command_id: str | None = None,
         timeout_s: float = REPLY_TIMEOUT_S,
     ) -> CommandReply:
-        """Send a command and return the table's reply. The command is signed unless it only reads.
+        """Send a command and return the table's reply.
 
-        `person` gives the command with the key of this client. If no feed was received, the first
-        signed command is preceded by a snapshot request, because a signature names the run of the
-        table. Raises NoAnswer if no reply came in `timeout_s`, or if the key is refused. Raises
-        BadAddress.
+        The command is signed unless it only reads. `person` is the person who gives the command
+        with the key of this client. If no feed was received, the first signed command is preceded
+        by a snapshot request, because a signature names the run of the table. Raises NoAnswer if no
+        reply came in `timeout_s` seconds, or if the key is refused. Raises BadAddress.
         """
         command = ClientCommand(
             id=command_id or self._new_id(),
@@ -200,10 +198,9 @@ class Client:
         )
         size = len(msgspec.json.encode(command))
         if size > MAX_MESSAGE_BYTES:
-            return _refuse_too_large(
-                command.id, size
-            )  # it is not signed, because signed fields are bounded, too
-        reads = cmd in COMMANDS and not COMMANDS[cmd].signed  # an unknown one may change something
+            # It is not signed, because signed fields are bounded, too.
+            return _refuse_too_large(command.id, size)
+        reads = cmd in COMMANDS and not COMMANDS[cmd].signed  # An unknown one may change things.
         if self._identity.seed is None or reads:
             return await self.send(command, timeout_s)
         return await self._ask_signed(command, self._identity.seed, timeout_s)
@@ -211,9 +208,7 @@ class Client:
     async def _ask_signed(
         self, command: ClientCommand, seed: bytes, timeout_s: float
     ) -> CommandReply:
-        """Sign a command for the present run of the table and send it. Request the run first if
-        needed.
-        """
+        """Sign a command for the table's present run and send it. Request an unknown run first."""
         if self.boot is None:
             seen = await self.send(ClientCommand(id=self._new_id(), cmd="snapshot"), timeout_s)
             if seen.error is not None:
@@ -222,7 +217,7 @@ class Client:
         command = signed_commands.sign_command(command, self._endpoints.server_key, seed)
         reply = await self.send(command, timeout_s)
         if reply.error is not None and reply.error.code == _OTHER_RUN:
-            # this command is not signed again; the next one requests the run first
+            # This command is not signed again. The next one requests the run first.
             self.boot = None
         return reply
 
@@ -297,8 +292,8 @@ class Client:
             try:
                 reply = _REPLY_DECODER.decode(body)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                continue  # from another version or another sender; the command will time out
-            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # no table sends such an answer
+                continue  # Another version or another sender. The command will time out.
+            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # No table sends such an answer.
                 continue
             asked = self._pending.get(reply.id)
             if asked is not None and not asked.answer.done():
@@ -316,17 +311,9 @@ def _refuse_too_large(command_id: str, size: int) -> CommandReply:
 
 
 class _HasBoot(msgspec.Struct):
-    """The common field of states and events."""
+    """A message of the feed. Only the field that states and events have in common is read."""
 
     boot: str
-
-
-def _read_boot(body: bytes) -> str | None:
-    """Return the run of the table in a message of its feed, or None for an invalid message."""
-    try:
-        return _BOOT_DECODER.decode(body).boot
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
 
 
 _OTHER_RUN: Final = "OTHER_RUN"

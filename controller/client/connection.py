@@ -1,4 +1,4 @@
-"""The state of a connection to a table: open, no answer, or key refused.
+"""One connection to a table, and its state: open, no answer, or key refused.
 
 ZeroMQ connects and reconnects silently. Only the socket's monitor reports a refused key.
 """
@@ -20,7 +20,7 @@ from controller.gateway_protocol import MAX_MACHINE_LINE_BYTES
 
 
 class TableConnectionState(StrEnum):
-    """The state of a connection. The text is for people."""
+    """The state of a connection to a table. The text is for people."""
 
     CONNECTING = "connecting"
     OPEN = "connected"
@@ -30,8 +30,9 @@ class TableConnectionState(StrEnum):
 
 
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
-    """A connection as its monitor reports it. `unexplained` counts failed handshakes in a row
-    without a reason.
+    """The state of a connection, as ZeroMQ's monitor of the socket reports it.
+
+    `unexplained` counts failed handshakes in a row without a reason.
     """
 
     state: TableConnectionState = TableConnectionState.CONNECTING
@@ -49,18 +50,18 @@ STATE_EVENTS: Final[int] = (
     | zmq.Event.CLOSED
     | zmq.Event.DISCONNECTED
 )
-"""All monitor events that can change the state of a connection."""
+"""All events of a monitor that can change the state of a connection."""
 
 
 def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
-    """Return the state of a connection after an event of its monitor."""
+    """Return the state of a connection after an event that the socket's monitor reports."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
         return MonitoredConnection(TableConnectionState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
         return MonitoredConnection(TableConnectionState.KEY_REFUSED, line.unexplained)
     if event in HANDSHAKE_FAILURES:
         unexplained = line.unexplained + 1
-        # a single failure may be a gateway that just stopped
+        # A single failure may be a gateway that just stopped.
         return MonitoredConnection(
             TableConnectionState.OTHER_KEY if unexplained > 1 else line.state, unexplained
         )
@@ -71,7 +72,7 @@ def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
 
 
 def needs_retry(event: int) -> bool:
-    """Return True if libzmq stops retrying after this event. A refused key ends its retries."""
+    """Return True if libzmq no longer retries after this event, which is a refused key."""
     return event == zmq.Event.HANDSHAKE_FAILED_AUTH
 
 
@@ -97,7 +98,7 @@ aborts the process when it reads on after a new connection
 
 
 def raise_open_file_limit() -> None:
-    """Raise the limit of open files of this process to the system's maximum.
+    """Raise this process's limit of open files to the maximum that the system allows.
 
     The usual default is some thousand. A connection to a table takes four files, and libzmq aborts
     a process that has none left.
@@ -110,7 +111,7 @@ def raise_open_file_limit() -> None:
 def open_socket(
     context: zmq.asyncio.Context, kind: zmq.SocketType, extra_options: dict[int, int] | None = None
 ) -> zmq.asyncio.Socket:
-    """Return a socket that drops dead peers within `HEARTBEAT_TIMEOUT_MS` and never lingers."""
+    """Return a socket that drops dead peers within `HEARTBEAT_TIMEOUT_MS`. It never lingers."""
     socket = context.socket(kind)
     for option, value in (SOCKET_OPTIONS | (extra_options or {})).items():
         socket.setsockopt(option, value)
@@ -118,9 +119,9 @@ def open_socket(
 
 
 def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
-    """Send now or drop the message. A peer that does not receive its messages loses them."""
+    """Send a message now, or drop it. A peer that does not receive its messages loses them."""
     sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
-    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that the future is done
+    assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that it is done.
     if isinstance(sent.exception(), zmq.Again):
         return
     sent.result()
@@ -128,16 +129,16 @@ def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
 
 RETRY_INTERVAL_S: Final = 5.0
 MAX_RECEIVED_BYTES: Final = 2 * MAX_MACHINE_LINE_BYTES
-"""Maximum bytes of a message. A connection that sends a larger one is closed."""
+"""The most bytes of a message. A connection that sends a larger message is closed."""
 
 
 class BadAddress(Exception):
-    """An address or key that ZeroMQ cannot take."""
+    """The error for an address or a key that ZeroMQ cannot use."""
 
 
 @dataclass(frozen=True)
 class CurveKeys:
-    """CURVE keys in Z85: the table's public one, and the client's pair."""
+    """The CURVE keys of a connection in Z85: the table's public key, and the client's key pair."""
 
     server: str
     public: str
@@ -145,7 +146,7 @@ class CurveKeys:
 
 
 class TableConnection:
-    """One connecting socket with CURVE. `state` is correct only while `follow_monitor` runs."""
+    """One socket to a table, with CURVE encryption. `state` needs a running `follow_monitor`."""
 
     def __init__(
         self,
@@ -156,10 +157,9 @@ class TableConnection:
         on_change: Callable[[TableConnectionState], None],
         retry_interval_s: float = RETRY_INTERVAL_S,
     ) -> None:
-        """Connect. Raises BadAddress."""
+        """Open the socket and connect it to `address`. Raises BadAddress."""
         self._monitored = MonitoredConnection()
-        self._address = address
-        self._on_change = on_change
+        self._address, self._on_change = address, on_change
         self._retry_interval_s = retry_interval_s
         self._retry_timer: asyncio.TimerHandle | None = None
         more = SUBSCRIBER_OPTIONS if kind is zmq.SUB else {}
@@ -180,7 +180,7 @@ class TableConnection:
         return self._monitored.state
 
     async def follow_monitor(self) -> None:
-        """Follow the socket's monitor until cancelled."""
+        """Update the state from the socket's monitor until this task is cancelled."""
         while True:
             seen = await recv_monitor_message(self._monitor)
             self._on_event(seen["event"])
@@ -203,6 +203,6 @@ class TableConnection:
 
     def _reconnect(self) -> None:
         self._retry_timer = None
-        with suppress(zmq.ZMQError):  # the socket may or may not still have the address
+        with suppress(zmq.ZMQError):  # The socket may have lost the address.
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)

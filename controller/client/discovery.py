@@ -22,15 +22,15 @@ from controller.roster.certificate import parse_key
 
 ENDPOINTS_FILE = "endpoints.json"
 _LENT_FILE_BYTES = 4096
-"""Fixed size of a file that was created beforehand, so that a single write replaces its content."""
+"""The size of a file that was created beforehand. A single write replaces its content."""
 
 
 class NoEndpoints(Exception):
-    """No running gateway is recorded in the state directory."""
+    """The error that the state directory has no record of a running gateway."""
 
 
 class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """The ZeroMQ addresses of a table, and its public CURVE key in Z85.
+    """The ZeroMQ addresses of a table, and the table's public CURVE key in Z85.
 
     `console` and `metrics` are web addresses.
     """
@@ -44,7 +44,7 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
-    """Write `endpoints` into `state_dir`, completely or not at all. Raises OSError."""
+    """Write `endpoints.json` into `state_dir`, completely or not at all. Raises OSError."""
     path = state_dir / ENDPOINTS_FILE
     text = msgspec.json.format(msgspec.json.encode(endpoints)) + b"\n"
     if _is_lent(path):
@@ -58,7 +58,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
 
 
 def read_endpoints(state_dir: Path) -> Endpoints:
-    """Return the endpoints in `state_dir`. Raises NoEndpoints with the action to take."""
+    """Return the endpoints that `state_dir` records. Raises NoEndpoints with the action to take."""
     path = state_dir / ENDPOINTS_FILE
     try:
         text = path.read_bytes()
@@ -74,7 +74,7 @@ def read_endpoints(state_dir: Path) -> Endpoints:
 
 
 def remove_endpoints(state_dir: Path) -> None:
-    """Remove the endpoints, because no gateway listens there any more."""
+    """Remove `endpoints.json`, or empty it, because no gateway listens there any more."""
     path = state_dir / ENDPOINTS_FILE
     if _is_lent(path):
         os.truncate(path, 0)
@@ -83,7 +83,7 @@ def remove_endpoints(state_dir: Path) -> None:
 
 
 def _is_lent(path: Path) -> bool:
-    """Return True if the file has another owner than its folder, or is a link."""
+    """Return True if a file was created beforehand for another user, or is a link."""
     try:
         return path.is_symlink() or path.stat().st_uid != path.parent.stat().st_uid
     except FileNotFoundError:
@@ -100,18 +100,17 @@ ANNOUNCEMENT_VERSION: Final = "1"
 _PORTS: Final = range(1, 65_536)
 _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
-
 _TABLE_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
-"""Pattern of a table's name. Other names are refused, because people could misread them."""
+"""The pattern of a table's name. People could misread other names, so these are refused."""
 _MAX_ADDRESSES: Final = 8
 
 
 class BadAnnouncement(Exception):
-    """An announcement that is not valid for a table; the text is one line with the reason."""
+    """The error for an announcement that no table sends. Its text is one line with the reason."""
 
 
 class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table as announced on the network. `addresses` are IPv4, in the announced order.
+    """A table as it announces itself on the network. `addresses` are IPv4, in the announced order.
 
     `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as in TOML files and endpoints.
     """
@@ -125,14 +124,18 @@ class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint that people compare. It is computed from the keys, not taken from the
-        announcement.
+        """The fingerprint of the announced keys.
+
+        It is computed, not taken from the announcement.
         """
         return table_fingerprint(self.key, self.verify)
 
 
 def table_fingerprint(key: str, verify: str) -> str:
-    """Return the fingerprint of a table's keys. Raises ValueError for invalid keys."""
+    """Return the fingerprint by which people compare a table's keys.
+
+    Raises ValueError for invalid keys.
+    """
     if not _Z85_PATTERN.fullmatch(key):
         raise ValueError("a CURVE key is 40 characters of Z85")
     own = Certificate(name=TABLE_NAME, role=None, curve=key, verify=parse_key(verify), seal=None)
@@ -140,7 +143,7 @@ def table_fingerprint(key: str, verify: str) -> str:
 
 
 def service_fields(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
-    """Return the fields that a table with these ports announces."""
+    """Return the fields of a table's announcement."""
     return {
         "v": ANNOUNCEMENT_VERSION,
         "table": table,
@@ -155,7 +158,7 @@ def service_fields(table: str, own: Certificate, feed: int, commands: int) -> di
 def parse_service(
     properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
 ) -> TableAnnouncement:
-    """Return the table in a received announcement. Raises BadAnnouncement."""
+    """Return the table that a received announcement describes. Raises BadAnnouncement."""
     fields = _decode_fields(properties)
     if fields.get("v") != ANNOUNCEMENT_VERSION:
         raise BadAnnouncement(f"version {fields.get('v')}, expected {ANNOUNCEMENT_VERSION}")

@@ -1,1 +1,1 @@
-"""The network process: the feed, the commands and CURVE. It never receives a hidden face."""
+"""The network process: the feed, the commands and the keys. It never receives a hidden face."""

@@ -1,4 +1,4 @@
-"""Admission of clients to the gateway: rate limits, handshakes and admitted keys."""
+"""Admission of clients to the gateway: rate limits, ZeroMQ handshakes, and admitted keys."""
 
 import asyncio
 from collections import Counter
@@ -15,20 +15,20 @@ from controller.roster import FolderRoster, NotAdmitted, RosterError
 from controller.roster.roster import format_moment
 
 COMMANDS_PER_S: Final = 50.0
-"""Commands a second that one key may send continuously: far more than hands or a console need.
-Provisional.
-"""
+"""The commands a second that one key may send continuously. The number is an estimate."""
 COMMAND_BURST: Final = 200.0
-"""Commands that one key may send at once after a pause, for a script that catches up. Provisional.
+"""The commands that one key, for example a script that catches up, may send at once after a pause.
+
+The number is an estimate.
 """
 _MAX_KEYS: Final = 1000
-"""Maximum number of remembered keys. More keys come only if clients are admitted and removed again.
-"""
+"""The most keys to remember. Only clients that are admitted and removed again make more."""
 
 
 class ConnectedPeer(NamedTuple):
-    """The other end of a connection: a public CURVE key (Z85) and its address. libzmq does not
-    distinguish two connections of one key from one address.
+    """The other end of a connection: a public CURVE key (Z85) and a network address.
+
+    libzmq does not distinguish two connections of one key from one address.
     """
 
     key: str
@@ -36,14 +36,14 @@ class ConnectedPeer(NamedTuple):
 
 
 class RateLimiter:
-    """A token bucket for each key: it contains `burst` tokens and refills by `per_s` a second."""
+    """A token bucket for each key. It has at most `burst` tokens and gains `per_s` a second."""
 
     def __init__(self, per_s: float = COMMANDS_PER_S, burst: float = COMMAND_BURST) -> None:
         self._per_s, self._burst = per_s, burst
         self._left: dict[str | ConnectedPeer, tuple[float, float]] = {}
 
     def try_take(self, key: str | ConnectedPeer, now_s: float) -> bool:
-        """Count a message of `key` if it may send one now. Return whether it may."""
+        """Return True if `key` may send a message now, and count that message."""
         left, since_s = self._left.get(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - since_s) * self._per_s)
         allowed = left >= 1
@@ -61,10 +61,11 @@ _log = structlog.get_logger("gateway")
 
 
 class Authenticator:
-    """The handler of the handshakes of one ZeroMQ context. Create it before the sockets it secures.
+    """The handler of all handshakes in one ZeroMQ context.
 
-    `refusal_of_peer` returns the reason why a peer is refused now, or None. `refused_by_reason`
-    counts failed handshakes by that reason. `connected_peers` are the peers that were admitted.
+    Create it before the sockets that it secures. `refusal_of_peer` returns the reason why a peer is
+    refused now, or None. `refused_by_reason` counts failed handshakes by that reason.
+    `connected_peers` are the peers that were admitted.
     """
 
     def __init__(
@@ -92,18 +93,20 @@ class Authenticator:
         socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
 
     async def serve(self) -> None:
-        """Answer handshakes until cancelled."""
+        """Answer handshakes until this task is cancelled."""
         while True:
             request = await self._socket.recv_multipart()
             await self._socket.send_multipart(self._answer(request))
 
     def close(self) -> None:
-        """Close the socket. Handshakes in progress fail."""
+        """Close the handler's socket. Handshakes in progress fail."""
         self._socket.close()
 
     def _answer(self, request: list[bytes]) -> list[bytes]:
         _, number, domain, address, _, mechanism, *credentials = request
-        key = _key_text(credentials) if mechanism == b"CURVE" and domain == ZAP_DOMAIN else None
+        key: str | None = None
+        if (mechanism, domain) == (b"CURVE", ZAP_DOMAIN) and [len(x) for x in credentials] == [32]:
+            key = z85.encode(credentials[0]).decode()
         peer = ConnectedPeer(key or "", address.decode(errors="replace"))
         refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._refusal_of_peer(peer)
         if key is not None and refused is None:
@@ -111,32 +114,21 @@ class Authenticator:
             return [_ZAP_VERSION, number, b"200", b"OK", key.encode(), b""]
         assert refused is not None
         shown = key or f"({mechanism.decode(errors='replace')})"
-        self._log_refusal(shown, peer.address, refused)
-        return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
-
-    def _log_refusal(self, key: str, address: str, refused: NotAdmitted) -> None:
         self.refused_by_reason[refused.code] += 1
-        unsaid = self._log_limiter.allow_line(key, asyncio.get_running_loop().time())
+        unsaid = self._log_limiter.allow_line(shown, asyncio.get_running_loop().time())
         if unsaid is not None:
-            more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
-            whose = {"name": refused.name} if refused.name else {}
-            _log.warning("key refused", key=key, peer=address, why=refused.code, **whose, **more)
-
-
-def _key_text(credentials: list[bytes]) -> str | None:
-    """Return the client's public key in Z85, or None if the credentials are not a key."""
-    if len(credentials) != 1 or len(credentials[0]) != 32:
-        return None
-    text: bytes = z85.encode(credentials[0])
-    return text.decode()
+            more: dict[str, Any] = {"name": refused.name} if refused.name else {}
+            more |= {"refused_meanwhile": unsaid} if unsaid else {}
+            _log.warning("key refused", key=shown, peer=peer.address, why=refused.code, **more)
+        return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
 
 
 BAN_TIME_S: Final = 600.0
-"""Time for which a peer that exceeded its limits is refused. Provisional."""
+"""Seconds for which a peer that exceeded its limits is refused. The number is an estimate."""
 
 
 class AdmittedKeys:
-    """The admitted public CURVE keys (Z85), and the reason why another key is refused.
+    """The public CURVE keys (Z85) of all admitted clients, read from a folder.
 
     `wall` returns the time stamp of the wall clock. The constructor raises RosterError for wrong
     files. A file that becomes wrong later admits no client, does not affect the others, and is
@@ -171,7 +163,7 @@ class AdmittedKeys:
         return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
-        """Return the names of those of `peers` that are not admitted any more, or their keys."""
+        """Return the name, or else the key, of each of `peers` that is no longer admitted."""
         roster = self._roster.current()
         found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [
@@ -181,7 +173,7 @@ class AdmittedKeys:
         ]
 
     def count_expiring(self) -> int:
-        """Return the number of keys that expire within a week. Each is logged once."""
+        """Return the number of keys that expire within a week. Each such key is logged once."""
         ending = self._roster.expiring_clients()
         for client in ending:
             if client.curve not in self._logged_expiring:

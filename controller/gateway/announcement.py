@@ -1,8 +1,8 @@
-"""Announcement of a table on the network, so that a console can find the table without
-configuration.
+"""The announcement of a table on the network.
 
-A table is announced only with `[gateway] announce = true`, and only at the addresses at which the
-feed listens. A failure is logged, and the table runs without an announcement.
+With it, a console finds the table without configuration. A table is announced only with `[gateway]
+announce = true`, and only at the addresses at which the feed listens. A failure is logged, and the
+table runs without an announcement.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from controller.host.loggers import structlog
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, fingerprint, read_certificate
 
 ADDRESS_CHECK_INTERVAL_S: Final = 15.0
-"""Interval of the check whether this computer has other addresses."""
+"""Seconds between two checks whether this computer has other addresses."""
 _ALL_INTERFACES: Final = frozenset({"*", "0.0.0.0"})
 _log = structlog.get_logger("gateway")
 
@@ -31,7 +31,7 @@ _log = structlog.get_logger("gateway")
 async def announce(
     config: TableConfig, endpoints: Endpoints, check_interval_s: float = ADDRESS_CHECK_INTERVAL_S
 ) -> None:
-    """Announce the table until cancelled, at the present addresses of this computer.
+    """Announce the table at this computer's present addresses until this task is cancelled.
 
     A computer that is starting has no address yet, and the address may change later.
     """
@@ -42,7 +42,10 @@ async def announce(
             async with _registered_service(config.gateway_dir, endpoints, addresses):
                 _log.info("announced", table=endpoints.table, addresses=addresses)
                 failed = False
-                await _wait_for_address_change(config, endpoints, addresses, check_interval_s)
+                while True:  # No event reports that the addresses have changed.
+                    await asyncio.sleep(check_interval_s)
+                    if _addresses(config, endpoints) != addresses:
+                        break
         except (OSError, Error, RosterError) as error:
             if not failed:
                 why = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -55,13 +58,13 @@ async def announce(
 async def _registered_service(
     folder: Path, endpoints: Endpoints, addresses: list[str]
 ) -> AsyncIterator[None]:
-    """Announce the table at these addresses during the block. Raises OSError, Error."""
+    """Announce the table at these addresses while the block runs. Raises OSError, Error."""
     if not addresses:
         yield
         return
     own = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
     feed, commands = _port(endpoints.feed), _port(endpoints.commands)
-    name = f"{endpoints.table}-{fingerprint(own)}"  # two tables with the same name are two services
+    name = f"{endpoints.table}-{fingerprint(own)}"  # Two tables with one name are two services.
     info = AsyncServiceInfo(
         SERVICE_TYPE,
         f"{name}.{SERVICE_TYPE}",
@@ -79,25 +82,18 @@ async def _registered_service(
         await zeroconf.async_close()
 
 
-async def _wait_for_address_change(
-    config: TableConfig, endpoints: Endpoints, addresses: list[str], check_interval_s: float
-) -> None:
-    """Return when this computer has other addresses. They must be polled."""
-    while True:
-        await asyncio.sleep(check_interval_s)
-        if _addresses(config, endpoints) != addresses:
-            return
-
-
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
-    """Return the addresses of this computer except loopback, or the one where the feed listens."""
+    """Return the addresses at which the feed listens.
+
+    With `*`, this excludes loopback addresses.
+    """
     if _host(config.gateway.feed) not in _ALL_INTERFACES:
         return [_host(endpoints.feed)]
     found = {
         ipaddress.IPv4Address(one.ip)
         for adapter in ifaddr.get_adapters()
         for one in adapter.ips
-        if isinstance(one.ip, str)  # an IPv6 address is a tuple; the sockets do not use IPv6
+        if isinstance(one.ip, str)  # An IPv6 address is a tuple. The sockets use IPv4.
     }
     return [str(address) for address in sorted(found) if not address.is_loopback]
 

@@ -1,4 +1,4 @@
-"""The two sockets for clients, and the disconnection of a client that was admitted before.
+"""The two sockets for clients, and the disconnection of clients that are no longer admitted.
 
 ZeroMQ cannot end the connection of a single peer. Therefore both sockets are closed and bound again
 at their addresses. All clients reconnect within a fraction of a second, and a client that is not
@@ -9,6 +9,7 @@ whose answer was lost is asked again by its id.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import Final
 
 import zmq
@@ -20,23 +21,23 @@ from controller.gateway.feed_socket import FeedSocket
 from controller.host.loggers import structlog
 
 ADMISSION_CHECK_INTERVAL_S: Final = 0.5
-"""Interval of the check whether all connected keys are still admitted."""
+"""Seconds between two checks whether all connected keys are still admitted."""
 DRAIN_TIMEOUT_S: Final = 0.5
-"""Time in which pending answers may still be sent before the sockets are closed."""
+"""Seconds in which pending answers may still be sent before the sockets are closed."""
 FLUSH_DELAY_S: Final = 0.1
-"""Time for sent data to leave this process."""
+"""Seconds for sent data to leave this process."""
 RECONNECT_TIME_S: Final = 1.0
-"""Time for which feed messages are postponed until all clients are back (provisional)."""
+"""Seconds for which feed messages are postponed, so that all clients are back (an estimate)."""
 _RETRY_INTERVAL_S: Final = 0.01
 """libzmq frees an address some time after its socket was closed."""
 _DRAIN_CHECKS: Final = round(DRAIN_TIMEOUT_S / _RETRY_INTERVAL_S)
 _TRIES_BEFORE_ERROR: Final = 200
-"""Number of tries after which another process must have taken the address."""
+"""After so many tries to bind, another process must have taken the address."""
 _log = structlog.get_logger("gateway")
 
 
 async def wait_for_revocation(admitted: AdmittedKeys, authenticator: Authenticator) -> list[str]:
-    """Wait until connected peers are not admitted any more, and return their names."""
+    """Wait until a connected peer is no longer admitted. Return the names of all such peers."""
     while True:
         gone = admitted.no_longer_admitted(authenticator.connected_peers)
         if gone:
@@ -45,9 +46,7 @@ async def wait_for_revocation(admitted: AdmittedKeys, authenticator: Authenticat
 
 
 class ClientSockets:
-    """The feed socket and the command socket. `reconnect_count` counts how often all were
-    disconnected.
-    """
+    """The feed and command sockets. `reconnect_count`: how often all clients were disconnected."""
 
     def __init__(
         self, authenticator: Authenticator, secret: str, feed: FeedSocket, commands: CommandSocket
@@ -59,7 +58,7 @@ class ClientSockets:
         self.reconnect_count = 0
 
     def bind(self, part: FeedSocket | CommandSocket, address: str) -> str:
-        """Secure and bind a socket, and return its bound address. Raises ZMQError."""
+        """Secure a socket, bind it, and return its bound address. Raises ZMQError."""
         self._authenticator.secure_socket(part.socket, self._secret)
         part.socket.bind(address)
         self._addresses.append(part.socket.getsockopt_string(zmq.LAST_ENDPOINT))
@@ -67,7 +66,7 @@ class ClientSockets:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """Serve both sockets during the block. The end of either one ends the block."""
+        """Serve both sockets during the block. If one socket stops, the block ends."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(part.serve()) for part in self.sockets]
             yield
@@ -75,7 +74,7 @@ class ClientSockets:
                 task.cancel()
 
     async def drain(self) -> None:
-        """Postpone feed messages, and wait a moment for pending answers."""
+        """Postpone feed messages, and wait at most 0.6 s for pending answers."""
         self._feed.hold_back()
         for _ in range(_DRAIN_CHECKS):
             if not self._commands.pending_count:
@@ -95,15 +94,13 @@ class ClientSockets:
 
     async def _rebind(self, part: FeedSocket | CommandSocket, address: str) -> None:
         """Bind at the previous address. Another process may have taken the address meanwhile."""
-        tries = 0
-        while True:
+        for tries in count(1):
             try:
                 self.bind(part, address)
                 return
             except zmq.ZMQError as error:
                 if error.errno != zmq.EADDRINUSE:
                     raise
-            tries += 1
             if tries == _TRIES_BEFORE_ERROR:
                 _log.error("address taken by somebody else", address=address)
             await asyncio.sleep(_RETRY_INTERVAL_S)

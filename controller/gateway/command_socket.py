@@ -34,20 +34,18 @@ MAX_ID_CHARACTERS: Final = 128
 
 
 class BadCommand(Exception):
-    """Received data that is not a command: what was found, and what is expected.
+    """The error for received data that is not a command: what was found, and what is expected.
 
     `id` is the sender's command id, if it could be read.
     """
 
     def __init__(self, found: Words, expected: Words, command_id: str = "") -> None:
         super().__init__(f"{found.en}, expected {expected.en}")
-        self.found = found
-        self.expected = expected
-        self.id = command_id
+        self.found, self.expected, self.id = found, expected, command_id
 
 
 def parse_command(payload: bytes) -> ClientCommand:
-    """Return the command in `payload`. Raises BadCommand."""
+    """Return the command that `payload` contains. Raises BadCommand."""
     if len(payload) > MAX_COMMAND_BYTES:
         size = len(payload)
         raise BadCommand(
@@ -90,9 +88,9 @@ def _read_id(payload: bytes) -> str:
 
 
 MACHINE_REPLY_TIMEOUT_S: Final = 5.0
-"""Time limit for the machine's answer."""
+"""Seconds for which the gateway waits for the machine's answer."""
 MAX_PENDING_PER_KEY: Final = 16
-"""Maximum number of pending commands of one key."""
+"""The most commands of one key that may wait for their answers."""
 REPLY_TIME_BOUNDS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 _OPTIONS: Final[dict[int, int]] = {
@@ -105,7 +103,7 @@ _log = structlog.get_logger("gateway")
 
 @dataclass(frozen=True)
 class _PendingCommand:
-    """A command that was sent to the machine, with the address of its sender."""
+    """A command that the machine has not answered yet, with the address of its sender."""
 
     envelope: list[bytes]
     peer: str
@@ -116,7 +114,7 @@ class _PendingCommand:
 
 
 class CommandSocket:
-    """The socket that passes commands to the machine, and answers back to the clients.
+    """The socket that passes commands to the machine, and the answers back to the clients.
 
     `forward` sends a command to the machine and returns False while the machine is away.
     `refusal_of_peer` returns the reason why a peer is refused now, or None. Each command is checked
@@ -133,8 +131,7 @@ class CommandSocket:
     ) -> None:
         self._context = context
         self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
-        self._forward = forward
-        self._refusal_of_peer = refusal_of_peer
+        self._forward, self._refusal_of_peer = forward, refusal_of_peer
         self._reply_timeout_s = reply_timeout_s
         self.reply_counts: Counter[tuple[str, str]] = Counter()
         self.reply_times = Histogram(REPLY_TIME_BOUNDS_S)
@@ -146,7 +143,7 @@ class CommandSocket:
 
     @property
     def pending_count(self) -> int:
-        """Number of commands that the machine has not answered yet."""
+        """The number of commands that the machine has not answered yet."""
         return len(self._pending)
 
     async def serve(self) -> None:
@@ -155,33 +152,33 @@ class CommandSocket:
             frames = await self.socket.recv_multipart(copy=False)
             try:
                 self._handle(frames)
-            except Exception:  # an error of this command only; its sender receives no answer
+            except Exception:  # Only this command fails, without an answer.
                 self._log_dropped(str(frames[-1]["User-Id"]))
-            await asyncio.sleep(0)  # a flood of commands must not block the loop
+            await asyncio.sleep(0)  # A flood of commands must not block the loop.
 
     def deliver_reply(self, message: ReplyMessage) -> None:
-        """Send the machine's reply to the client that asked. A late reply is dropped."""
+        """Send the machine's reply to the client that sent the command. A late reply is dropped."""
         waiting = self._remove_pending(message.ref)
         if waiting is not None:
             self.reply_times.add(asyncio.get_running_loop().time() - waiting.since_s)
             self._reply(waiting.envelope, message.body, waiting.cmd)
 
     def refuse_all_pending(self) -> None:
-        """Refuse all pending commands, because no answer will come."""
+        """Refuse all pending commands, because the machine will not answer them."""
         for ref in list(self._pending):
             self._refuse_pending(ref, "MACHINE_AWAY")
 
     def reopen(self) -> None:
-        """Disconnect every client and open a new socket. Pending answers are dropped, and clients
-        ask again.
+        """Disconnect every client and open a new socket.
 
-        The caller must secure and bind the new socket.
+        Pending answers are dropped, and clients ask again. The caller must secure and bind the new
+        socket.
         """
         self.close()
         self.socket = open_socket(self._context, zmq.ROUTER, _OPTIONS)
 
     def close(self) -> None:
-        """Close the socket and leave no timer."""
+        """Close the socket and cancel all timers."""
         for waiting in self._pending.values():
             waiting.timer.cancel()
         self._pending.clear()
@@ -192,7 +189,7 @@ class CommandSocket:
         peer = str(frames[-1]["User-Id"])
         *envelope, payload = [frame.bytes for frame in frames]
         try:
-            if not _is_plain_envelope(envelope):
+            if envelope[1:] not in ([], [b""]):  # A REQ socket adds one empty frame.
                 del envelope[1:]
                 count = len(frames) - 1
                 raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
@@ -219,7 +216,7 @@ class CommandSocket:
         self._pending_by_key[peer] += 1
 
     def _log_dropped(self, peer: str) -> None:
-        """Log an error in handling a command, once a minute for each key."""
+        """Log that a command caused an error, at most once a minute for each key."""
         unsaid = self._log_limiter.allow_line(peer, asyncio.get_running_loop().time())
         if unsaid is not None:
             more = {"dropped_meanwhile": unsaid} if unsaid else {}
@@ -228,7 +225,7 @@ class CommandSocket:
     def _refusal_before_machine(
         self, peer: ConnectedPeer, command: ClientCommand
     ) -> CommandReply | None:
-        """Return the refusal of a command that is not sent to the machine, or None."""
+        """Return the refusal of a command that must not go to the machine, or None."""
         refused = self._refusal_of_peer(peer)
         if refused is not None:
             return refusal_reply(command.id, refused.code, **refused.evidence)
@@ -265,13 +262,8 @@ class CommandSocket:
             self._reply(waiting.envelope, refusal_reply(waiting.command_id, name), waiting.cmd)
 
     def _reply(self, envelope: list[bytes], reply: CommandReply, cmd: str = "") -> None:
-        known = cmd if cmd in COMMANDS else "other"  # a name from a client must not become a label
+        known = cmd if cmd in COMMANDS else "other"  # A client's text must not become a label.
         said = "ok" if reply.error is None else reply.error.code
         self.reply_counts[known, said] += 1
         _log.debug("command answered", cmd=known, answer=said)
         send_or_drop(self.socket, [*envelope, msgspec.json.encode(reply)])
-
-
-def _is_plain_envelope(envelope: list[bytes]) -> bool:
-    """Return True if it is the sender's identity and at most the empty frame of a REQ."""
-    return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

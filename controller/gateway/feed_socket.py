@@ -19,25 +19,25 @@ from controller.gateway.admission import ConnectedPeer, RateLimiter
 from controller.gateway_protocol import FeedMessage, GatewayProtocolError, event_topic, state_topic
 
 MAX_TOPIC_BYTES: Final = 16_384
-"""Maximum bytes of topics that the feed does not have, for one peer. A console that follows a
-hundred tables with one socket subscribes to all their topics here. Provisional.
+"""The most bytes of topics that the feed does not have, for one peer.
+
+A console that follows a hundred tables with one socket subscribes to all their topics here. The
+number is an estimate.
 """
 BYTES_PER_TOPIC: Final = 32
 """Bytes that each topic counts in addition to its letters."""
 SUBSCRIPTIONS_PER_S: Final = 50.0
-"""Messages a second that one peer may send continuously. Provisional."""
+"""The messages a second that one peer may send continuously. The number is an estimate."""
 SUBSCRIPTION_BURST: Final = 2_000.0
-"""Messages that one peer may send at once: all its subscriptions after a new connection.
-Provisional.
-"""
+"""The messages that one peer may send at once, as after a new connection (an estimate)."""
 
 NO_PEER: Final = ConnectedPeer("", "")
-"""The sender of libzmq's own messages, after a connection has ended."""
+"""The sender of the messages that libzmq itself creates after a connection has ended."""
 _SUBSCRIBE, _UNSUBSCRIBE = b"\x01", b"\x00"
 
 
 class TopicLimits:
-    """A counter of the subscriptions of all clients to a feed that has the topics `served`."""
+    """A counter of all clients' subscriptions. `served` are the topics that the feed has."""
 
     def __init__(self, served: Iterable[str]) -> None:
         self._served = tuple(topic.encode() for topic in served)
@@ -46,14 +46,14 @@ class TopicLimits:
         self._rate_limiter = RateLimiter(SUBSCRIPTIONS_PER_S, SUBSCRIPTION_BURST)
 
     def accept(self, peer: ConnectedPeer, frames: Iterable[bytes], now_s: float) -> bool:
-        """Count a message of `peer`. Return False if the peer exceeds its limits.
+        """Count a message of `peer`, and return False if the peer exceeds its limits.
 
         Every frame of a message can be a subscription, as in libzmq. `peer` is NO_PEER after a
         connection has ended: libzmq then reports the topics that have no subscriber left.
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
-            # a client may unsubscribe a topic that another client keeps
+            # A client may unsubscribe a topic that another client keeps.
             if sign == _UNSUBSCRIBE and peer == NO_PEER:
                 owner = self._unserved.pop(topic, None)
                 if owner is not None:
@@ -67,7 +67,7 @@ class TopicLimits:
         )
 
     def is_served(self, prefix: bytes) -> bool:
-        """Return True if the feed has a topic with this prefix."""
+        """Return True if a topic of the feed begins with this prefix."""
         return any(topic.startswith(prefix) for topic in self._served)
 
     def clear(self) -> None:
@@ -77,25 +77,24 @@ class TopicLimits:
 
 
 JOIN_DELAY_S: Final = 0.02
-"""Time in which new subscriptions are collected, before the state is sent once for all of them."""
+"""Seconds in which new subscriptions are collected. Then the state is sent once for all of them."""
 MAX_HELD_BACK: Final = 400
-"""Maximum number of postponed messages while subscribers reconnect. After that all are sent at
-once.
-"""
+"""The most messages to postpone while subscribers reconnect. With more, all are sent at once."""
 
 _OPTIONS: Final[dict[int, int]] = {
-    zmq.XPUB_VERBOSE: 1,  # report the second and third subscriber of a topic, too
-    zmq.SNDHWM: 500,  # messages for one slow subscriber; it misses later ones
+    zmq.XPUB_VERBOSE: 1,  # Report the second and third subscriber of a topic, too.
+    zmq.SNDHWM: 500,  # Messages for one slow subscriber, who misses later ones.
     zmq.RCVHWM: 100,
-    zmq.MAXMSGSIZE: 512,  # subscriptions are short
+    zmq.MAXMSGSIZE: 512,  # Subscriptions are short.
 }
 
 
 class FeedSocket:
-    """The socket that publishes public messages and repeats the last state to new subscribers.
+    """The socket that publishes messages and repeats the last state to new subscribers.
 
-    `sent` counts messages by the kind of their topic. `on_flood` is called with a peer that exceeds
-    its limits. The socket is then closed, and messages are postponed until it is open again.
+    `sent_by_kind` counts messages by the kind of their topic. `on_flood` is called with a peer that
+    exceeds its limits. The socket is then closed, and messages are postponed until it is open
+    again.
     """
 
     def __init__(
@@ -117,8 +116,9 @@ class FeedSocket:
         self._resume_timer: asyncio.TimerHandle | None = None
 
     def publish(self, message: FeedMessage) -> None:
-        """Send `message` to its subscribers. Raises GatewayProtocolError for a topic of another
-        table.
+        """Send `message` to its subscribers.
+
+        Raises GatewayProtocolError for another table's topic.
         """
         if message.topic not in self._topics:
             raise GatewayProtocolError(
@@ -133,20 +133,18 @@ class FeedSocket:
                 self._send_held_back()
 
     def hold_back(self) -> None:
-        """Postpone all messages that are published from now on, in their order."""
+        """Postpone all messages that are published from now on. Their order stays."""
         if self._held_back is None:
             self._held_back = []
 
     def reopen(self) -> None:
-        """Disconnect every subscriber and open a new socket. The caller must secure and bind the
-        socket.
-        """
+        """Disconnect every subscriber and open a new socket. The caller must secure and bind it."""
         self.socket.close()
         self._topic_limits.clear()
         self.socket = open_socket(self._context, zmq.XPUB, _OPTIONS)
 
     def resume_in(self, after_s: float) -> None:
-        """Send the postponed messages after `after_s` seconds, and later messages without delay."""
+        """Send the postponed messages after `after_s` seconds. Later messages have no delay."""
         self._cancel_resume()
         self._resume_timer = asyncio.get_running_loop().call_later(after_s, self._send_held_back)
 
@@ -171,7 +169,7 @@ class FeedSocket:
             peer, asked = _peer_of(frames[0]), [frame.bytes for frame in frames]
             if not self._topic_limits.accept(peer, asked, loop.time()):
                 self.hold_back()
-                self.socket.close()  # this also drops everything that its clients had queued
+                self.socket.close()  # This also drops everything that its clients had queued.
                 self._on_flood(peer)
                 return
             state_topic = self._state_topic.encode()
@@ -180,10 +178,10 @@ class FeedSocket:
             )
             if wanted and self._repeat_timer is None:
                 self._repeat_timer = loop.call_later(JOIN_DELAY_S, self._repeat_state)
-            await asyncio.sleep(0)  # a flood of subscriptions must not block the loop
+            await asyncio.sleep(0)  # A flood of subscriptions must not block the loop.
 
     def close(self) -> None:
-        """Close the socket and leave no timer."""
+        """Close the socket and cancel all timers."""
         self._cancel_resume()
         if self._repeat_timer is not None:
             self._repeat_timer.cancel()
@@ -198,7 +196,7 @@ class FeedSocket:
 
     def _send_held_back(self) -> None:
         self._cancel_resume()
-        if self.socket.closed:  # wait until it is open again
+        if self.socket.closed:  # The messages wait until it is open again.
             return
         held, self._held_back = self._held_back or [], None
         for frames in held:
@@ -216,7 +214,7 @@ class FeedSocket:
 
 
 def _peer_of(frame: zmq.Frame) -> ConnectedPeer:
-    """Return the sender of a message; NO_PEER for a message of libzmq itself."""
+    """Return the sender of a message, or NO_PEER for a message of libzmq itself."""
     try:
         return ConnectedPeer(str(frame["User-Id"]), str(frame["Peer-Address"]))
     except zmq.ZMQError:

@@ -46,13 +46,11 @@ _log = structlog.get_logger("gateway")
 
 
 class GatewayError(Exception):
-    """An error that prevents the gateway from serving; one line with the reason and the action to
-    take.
-    """
+    """An error that prevents the gateway from serving: one line with the reason and the remedy."""
 
 
 class Gateway:
-    """The gateway between the network and one machine.
+    """The gateway between the network and the machine of one table.
 
     The constructor binds the sockets (inside a running loop), `serve` serves them and `close`
     closes them. `wall` returns the time stamp of the wall clock, for keys that expire. `on_machine`
@@ -117,7 +115,7 @@ class Gateway:
             self._exit_stack = opened.pop_all()
 
     async def serve(self) -> None:
-        """Serve until cancelled."""
+        """Serve clients and the machine until this task is cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._authenticator.serve())
             group.create_task(self._serve_clients())
@@ -151,7 +149,7 @@ class Gateway:
         self._exit_stack.close()
 
     def _on_message(self, message: MachineMessage) -> None:
-        """Handle a message of the machine."""
+        """Pass a message of the machine to the part of the gateway that needs it."""
         match message:
             case FeedMessage():
                 self._feed.publish(message)
@@ -231,7 +229,7 @@ async def run_gateway(
 
 
 async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
-    """Announce the table on the network, if the library for announcements is installed."""
+    """Announce the table on the network, if the necessary library is installed."""
     try:
         from controller.gateway.announcement import announce
     except ImportError as missing:
@@ -259,13 +257,13 @@ def _table_keys(folder: Path) -> tuple[str, str]:
 def _open_metrics_endpoint(
     address: str, source: MetricsSource
 ) -> tuple[MetricsEndpoint | None, str | None]:
-    """Open the metrics endpoint and return it with its URL. Both are None if metrics are off."""
+    """Return the metrics endpoint and its URL, or None for both if metrics are off."""
     if address == METRICS_OFF:
         return None, None
     try:
         bound = bind_metrics_socket(address)
     except OSError as error:
-        why = os.strerror(error.errno or 0)  # the error's own text repeats the address
+        why = os.strerror(error.errno or 0)  # The error's own text repeats the address.
         raise GatewayError(_bind_error_text("metrics", address, why)) from error
     return MetricsEndpoint(bound, source.render), metrics_url(bound)
 

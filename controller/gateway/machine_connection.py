@@ -1,7 +1,7 @@
-"""The gateway's end of the machine's Unix socket. It connects, reconnects, and never queues.
+"""The gateway's end of the machine's Unix socket.
 
-The process that listens there must run as the machine's user, because its messages are published in
-the table's name.
+It connects, and connects again after an error. It queues no message. The process that listens there
+must run as the machine's user, because its messages are published in the table's name.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ from controller.host.users import peer_uid
 FIRST_RETRY_INTERVAL_S: Final = 0.05
 MAX_RETRY_INTERVAL_S: Final = 2.0
 MAX_UNSENT_BYTES: Final = 1 << 18
-"""Bytes that the machine may leave unread before it counts as away."""
+"""Bytes that the machine may leave unread. With more, it counts as away."""
 
 _log = structlog.get_logger("gateway")
 
 
 class MachineConnection:
-    """A connection to the machine of `table`, kept up while `run` runs.
+    """A connection to the machine of `table`, which lasts while `run` runs.
 
-    `allowed_uids` are the uids that a machine may have. `on_message` is called with each message of
-    the machine, which begins with its HelloMessage. `on_lost` is called when the machine is lost:
-    its answers will not come any more.
+    `allowed_uids` are the user ids that the machine's process may have. `on_message` is called with
+    each message of the machine, which begins with its HelloMessage. `on_lost` is called when the
+    machine is lost: its answers will not come any more.
     """
 
     def __init__(
@@ -48,9 +48,7 @@ class MachineConnection:
         on_message: Callable[[MachineMessage], None],
         on_lost: Callable[[], None],
     ) -> None:
-        self._path = path
-        self._table = table
-        self._allowed_uids = allowed_uids
+        self._path, self._table, self._allowed_uids = path, table, allowed_uids
         self._on_message, self._on_lost = on_message, on_lost
         self._protocol: _MachineProtocol | None = None
 
@@ -64,12 +62,15 @@ class MachineConnection:
         return self._protocol is not None and self._protocol.send(message)
 
     def ask_metrics(self) -> bool:
-        """Request the machine's metrics. Return False if no answer will come."""
+        """Request the machine's metrics. Return False if the machine will not answer."""
         line = self._protocol
         return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
-        """Keep the connection up until cancelled: first retry after 50 ms, doubling to 2 s."""
+        """Keep the connection open until cancelled.
+
+        The pause between tries grows from 50 ms to 2 s.
+        """
         retry_s, said = FIRST_RETRY_INTERVAL_S, ""
         while True:
             line = _MachineProtocol(self._table, self._allowed_uids, self._on_message)
@@ -84,7 +85,7 @@ class MachineConnection:
             retry_s = min(2 * retry_s, MAX_RETRY_INTERVAL_S)
 
     async def _connect_until_closed(self, protocol: "_MachineProtocol") -> str:
-        """Connect, wait until the connection ends, and return the reason."""
+        """Connect, wait until the connection ends, and return why it ended."""
         try:
             await asyncio.get_running_loop().create_unix_connection(
                 lambda: protocol, str(self._path)
@@ -99,20 +100,14 @@ class MachineConnection:
 
 
 class _MachineProtocol(asyncio.Protocol):
-    """One connection. `closed` gets the reason when the connection ends."""
+    """One connection to the machine. `closed` receives the reason when the connection ends."""
 
     def __init__(
-        self,
-        table: str,
-        allowed_uids: frozenset[int],
-        on_message: Callable[[MachineMessage], None],
+        self, table: str, allowed_uids: frozenset[int], on_message: Callable[[MachineMessage], None]
     ) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.hello_received = False
-        self.answers_metrics = False
-        self._table = table
-        self._allowed_uids = allowed_uids
-        self._on_message = on_message
+        self.hello_received = self.answers_metrics = False
+        self._table, self._allowed_uids, self._on_message = table, allowed_uids, on_message
         self._splitter = LineSplitter(MAX_MACHINE_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
 

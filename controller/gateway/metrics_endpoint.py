@@ -1,4 +1,4 @@
-"""The metrics of one table over HTTP: those of the gateway and those of the machine."""
+"""The metrics of one table over HTTP, from the gateway and from the machine."""
 
 import asyncio
 import re
@@ -18,9 +18,9 @@ from controller.gateway_protocol import MetricSample, MetricsMessage
 from controller.messages import PublicState
 
 METRICS_TIMEOUT_S: Final = 1.0
-"""Time limit for the machine's metrics. After it the gateway's metrics are sent without them."""
+"""Seconds to wait for the machine's metrics. After that, the gateway's are sent alone."""
 MAX_METRICS_AGE_S: Final = 1.0
-"""Maximum age of the machine's metrics before they are requested again."""
+"""Maximum age of the machine's metrics. Older metrics are requested again."""
 
 
 class MetricsSource:
@@ -46,7 +46,7 @@ class MetricsSource:
         self._request: asyncio.Future[MetricsMessage] | None = None
 
     def accept(self, message: MetricsMessage) -> None:
-        """Store metrics that the machine sent."""
+        """Store the metrics that the machine has sent."""
         self._machine_metrics, self._received_s = message, asyncio.get_running_loop().time()
         if self._request is not None and not self._request.done():
             self._request.set_result(message)
@@ -60,15 +60,13 @@ class MetricsSource:
             self._request = None
 
     async def render(self) -> tuple[bytes, str]:
-        """Return all metrics in Prometheus' text format, and the content type."""
-        # Imported only at the first request: the library costs every gateway 14 MB.
+        """Return all metrics in Prometheus' text format, and their content type."""
+        # The library costs 14 MB, so it is imported only at the first request.
         from controller.gateway.metric_families import CONTENT_TYPE_PLAIN_0_0_4, render_metrics
 
         machine = await self._ask_machine()
-        samples, distributions = (
-            list(self._gateway_samples()),
-            [self._commands.reply_times.distribution("command_reply_seconds")],
-        )
+        samples = list(self._gateway_samples())
+        distributions = [self._commands.reply_times.distribution("command_reply_seconds")]
         if machine is not None:
             samples.extend(machine.samples)
             distributions.extend(machine.distributions)
@@ -99,57 +97,50 @@ class MetricsSource:
             yield MetricSample("feed_messages", (topic,), count)
         for labels, count in self._commands.reply_counts.items():
             yield MetricSample("commands", labels, count)
-        state = self._decode_state()
-        if state is not None:
+        with suppress(msgspec.MsgspecError):  # There is no state, or one of another version.
+            state = msgspec.json.decode(self._feed.state or b"", type=PublicState)
             yield MetricSample("phase", (state.machine.phase.value,), 1)
             yield MetricSample("calls_waiting", (), len(state.calls))
             for name in sorted({alert.name for alert in state.alerts}):
                 yield MetricSample("alert", (name,), 1)
 
-    def _decode_state(self) -> PublicState | None:
-        body = self._feed.state
-        with suppress(msgspec.MsgspecError):  # the machine may have another version
-            return None if body is None else msgspec.json.decode(body, type=PublicState)
-        return None
-
 
 METRICS_PATH: Final = "/metrics"
 MAX_REQUEST_BYTES: Final = 8192
 SCRAPE_TIMEOUT_S: Final = 5.0
-"""Time limit for a client to send its request and to receive the answer."""
+"""Seconds in which a client must send its request and receive the answer."""
 MAX_CLIENTS: Final = 8
 _ADDRESS: Final = re.compile(r"tcp://(.+):(\*|\d+)")
 _PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 
 
 def bind_metrics_socket(address: str) -> socket.socket:
-    """Return a socket that listens at `tcp://HOST:PORT`. Port * is a free one. Raises OSError."""
+    """Return a socket that listens at `tcp://HOST:PORT`. Port * is any free one. Raises OSError."""
     fits = _ADDRESS.fullmatch(address)
-    assert fits is not None  # the configuration's type guarantees the format
+    assert fits is not None  # The configuration's type guarantees the format.
     host, port = fits[1].strip("[]"), 0 if fits[2] == "*" else int(fits[2])
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
 
 
 def metrics_url(bound: socket.socket) -> str:
-    """Return the URL of a bound socket."""
+    """Return the URL of the metrics at a bound socket."""
     host, port, *_ = bound.getsockname()
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}{METRICS_PATH}"
 
 
 class MetricsEndpoint:
-    """A server of the metrics. `render` returns them and their content type."""
+    """A small HTTP server of the metrics. `render` returns the metrics and their content type."""
 
     def __init__(
         self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]
     ) -> None:
-        self._socket = bound
-        self._render = render
+        self._socket, self._render = bound, render
         self._clients: set[asyncio.StreamWriter] = set()
 
     async def serve(self) -> None:
-        """Answer requests until cancelled."""
+        """Answer requests until this task is cancelled."""
         server = await asyncio.start_server(
             self._serve_client, sock=self._socket, limit=MAX_REQUEST_BYTES
         )
@@ -194,9 +185,7 @@ class MetricsEndpoint:
 
 
 async def _read_request_line(reader: asyncio.StreamReader) -> str | None:
-    """Return the first line of a request after reading all its headers; None for an invalid
-    request.
-    """
+    """Read a request with all its headers. Return its first line, or None if it is invalid."""
     with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         head = await reader.readuntil(b"\r\n\r\n")
         return head.split(b"\r\n", 1)[0].decode("ascii", "replace")

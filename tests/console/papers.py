@@ -10,7 +10,6 @@ import msgspec
 from controller.commands.registry import refusal_reply
 from controller.console.console import RefereeConsole
 from controller.console.store.archive import Archive, StoredEvent
-from controller.console.view.sheet_page import parse_sheet
 from controller.machine.public.score_sheet import sheet_data
 from controller.match import match_events
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState
@@ -54,7 +53,7 @@ def a_sheet(table: Table, name: str = TABLE, **changes: Any) -> ScoreSheet:
         head=HEAD,
         wall=lambda at_ms: f"2027-01-01T{14 + at_ms // 3_600_000:02}:00:00+08:00",
     )
-    return parse_sheet(msgspec.json.decode(msgspec.json.encode(raw | changes)))
+    return msgspec.json.decode(msgspec.json.encode(raw | changes), type=ScoreSheet)
 
 
 def shown_as(of: ScoreSheet) -> PublicState:

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from controller.console.freshness import Freshness, stamp_to_epoch_ms
+from controller.console.freshness import ContactTimes, Freshness, stamp_to_epoch_ms
+from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.hall_rows import HallRow, build_hall_row
 from controller.console.view.wait_reasons import WaitingTable, list_reasons
 from controller.messages import PublicState
@@ -24,7 +25,7 @@ def _running(second: int, **match: object) -> PublicState:
 def _row(
     said: PublicState, wait: WaitingTable | None = None, standing: tuple[Freshness, int] = LIVE
 ) -> HallRow:
-    return build_hall_row("T01", "A", said, standing, wait)
+    return build_hall_row(TableSnapshot(table="T01", area="A", state=said), standing, wait)
 
 
 def test_a_running_clock_alone_is_no_news() -> None:
@@ -47,7 +48,7 @@ def test_a_standing_clock_is_told_by_what_is_left() -> None:
 
 
 def test_a_table_that_was_never_heard_is_dark() -> None:
-    found = build_hall_row("T01", "A", None, (Freshness.CONNECTING, 5), None)
+    found = build_hall_row(TableSnapshot(table="T01", area="A"), (Freshness.CONNECTING, 5))
     assert (found.light, found.since_ms, found.phase) == ("dark", 5, "")
 
 
@@ -83,7 +84,9 @@ def test_only_a_running_match_is_busy() -> None:
 def test_a_table_whose_wall_clock_is_wrong_ends_when_its_time_is_up() -> None:
     said = _running(1)
     heard_ms = stamp_to_epoch_ms(said.time) + 3_600_000
-    ends_ms = build_hall_row("T01", "A", said, LIVE, None, received_ms=heard_ms).ends_ms
+    times = ContactTimes(received_ms=heard_ms)
+    seen = TableSnapshot(table="T01", area="A", state=said, contact_times=times)
+    ends_ms = build_hall_row(seen, LIVE).ends_ms
     assert ends_ms == pytest.approx(heard_ms + 2_999_000, abs=1000)
 
 

@@ -1,15 +1,15 @@
-"""Notes for the chief from the tables' events, the archive and the assignments.
+"""Notes for the chief referee, made from the tables' events, the archive and the assignments.
 
 No table's state contains these facts. `ChiefNotes.view` returns the chief's part of the hall's
 stream. Notes on open matters and on referees exist only while the console runs. Opened hands and
-contradicting heads are stored in the archive.
+heads that contradict each other are stored in the archive.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -33,12 +33,14 @@ from controller.signing.releases import Manifest
 from controller.signing.signed_heads import HeadConflict
 
 POLL_INTERVAL_S: Final = 5.0
-"""Seconds between two searches of the archive for heads that contradict each other."""
+"""Seconds between two searches of the archive for journal heads that contradict each other."""
 MAX_OPENED_HANDS: Final = 100
-"""The maximum of opened hands of one table's match that the chief sees, the newest ones. A person
-who controls a table's gateway could send such events without end."""
+"""The most opened hands in a table's match that the chief sees.
+
+The newest are shown. A person who controls a table's gateway could send such events without end.
+"""
 MAX_PEOPLE: Final = 500
-"""The maximum of names for which commands are counted."""
+"""The most names of people for whom commands are counted."""
 _MAX_NAME_LENGTH: Final = 40
 _MATCH_START_KINDS: Final = frozenset({"meeting", "taken_over"})
 _OPENED_HAND_KIND: Final = "opened_hand"
@@ -47,21 +49,21 @@ T = TypeVar("T")
 
 
 class TimedAssignment(msgspec.Struct, frozen=True, gc=False):
-    """A person who goes to a table, and since when."""
+    """A person who goes to a table, and the time when the person was assigned."""
 
     person: str
     since_ms: int
 
 
 class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
-    """A hand that was opened, and the position of that entry in its table's journal."""
+    """An opened hand, with the position of its entry in the journal of its table."""
 
     at: JournalPosition
     hand: OpenedHandNote
 
 
 class ChiefNotes:
-    """The chief's notes beside the tables' states, while the console runs.
+    """The console's notes for the chief, which no state of a table contains.
 
     `assigned_to` returns the person who goes to a table now. `unsigned_heads` returns how many
     signed heads of a table did not match its key. `read` runs blocking calls. `start_task` starts
@@ -108,7 +110,7 @@ class ChiefNotes:
             await asyncio.gather(self._poll_task, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the noted times after the console's clock was set."""
+        """Add `by_ms` to the noted times, after the console's clock was set."""
         self._first_seen_ms = {
             name: since_ms + by_ms for name, since_ms in self._first_seen_ms.items()
         }
@@ -118,7 +120,7 @@ class ChiefNotes:
         }
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> ChiefView:
-        """Return the chief's part of the hall's stream, and update the notes."""
+        """Return the chief's part of the hall's stream, and bring the notes up to date."""
         found = [(one.table, one.state) for one in snapshots if one.state is not None]
         names = {name for table, state in found for name in open_matter_names(table, state)}
         self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
@@ -137,16 +139,20 @@ class ChiefNotes:
         return build_chief_view(snapshots, now_ms, noted)
 
     def note_event(self, event: PublicEvent) -> None:
-        """Note an event of a table."""
+        """Note an event of a table, if it concerns the chief."""
         if event.kind in _MATCH_START_KINDS:
             self._note_match_start(event.table, position_of(event))
         elif event.kind == _OPENED_HAND_KIND:
             self._note_opened_hand(event.table, _opened_hand_entry(event))
         elif event.kind == "command" and "refused" not in event.data:
-            self._count_command(event.data.get("person"))
+            counted = self._command_count
+            person: Any = event.data.get("person")
+            is_name = isinstance(person, str) and len(person) <= _MAX_NAME_LENGTH
+            if is_name and (person in counted or len(counted) < MAX_PEOPLE):
+                counted[person] += 1
 
     def _note_match_start(self, table: str, at: JournalPosition) -> None:
-        """Forget the opened hands of the match before, but not those of this match."""
+        """Forget the hands that were opened at a table before its present match."""
         begun = self._match_started_at.get(table)
         if begun is not None and at.is_before(begun):
             return
@@ -156,7 +162,7 @@ class ChiefNotes:
             self._opened_hands[table] = hands
 
     def _note_opened_hand(self, table: str, opened: OpenedHandEntry) -> None:
-        """Note an opened hand of the present match, even if its event comes late."""
+        """Note a hand that was opened in the present match, even if its event comes late."""
         begun, known = self._match_started_at.get(table), self._opened_hands.get(table, ())
         if begun is not None and opened.at.is_before(begun):
             return
@@ -165,12 +171,6 @@ class ChiefNotes:
         older = tuple(one for one in known if not opened.at.is_before(one.at))
         newer = tuple(one for one in known if opened.at.is_before(one.at))
         self._opened_hands[table] = (*older, opened, *newer)[-MAX_OPENED_HANDS:]
-
-    def _count_command(self, person: object) -> None:
-        if not isinstance(person, str) or len(person) > _MAX_NAME_LENGTH:
-            return
-        if person in self._command_count or len(self._command_count) < MAX_PEOPLE:
-            self._command_count[person] += 1
 
     def _note_assignments(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> None:
         going = {
@@ -197,7 +197,10 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Read the notes of each match once, then the contradicting heads repeatedly."""
+        """Read the notes of each match once.
+
+        Then read heads that contradict each other, repeatedly.
+        """
         for table in self._tables.ids:
             read = partial(_read_match_notes, self._archive, table)
             for kept in await self._query_archive(read) or ():
@@ -212,7 +215,7 @@ class ChiefNotes:
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _query_archive(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...] | None:
-        """Return the archive's answer, or None if it cannot be read."""
+        """Return the archive's answer, or None if the archive cannot be read."""
         try:
             return await self._read(call)
         except StoreError as error:
@@ -225,16 +228,14 @@ class ChiefNotes:
 def _read_match_notes(
     archive: Archive, table: str
 ) -> tuple[JournalPosition | OpenedHandEntry, ...]:
-    """Return the start of a table's present match, and the newest opened hands of the table."""
+    """Return the start of a table's present match, and the hands opened last at the table."""
     began = [
         position_of(one) for kind in _MATCH_START_KINDS for one in archive.newest(table, 1, kind)
     ]
     begun = sorted(began, key=lambda at: at.n)[-1:]
     hands = archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)
-    return (
-        *begun,
-        *map(_opened_hand_entry, hands),
-    )  # `ChiefNotes` ignores the hands of earlier matches.
+    # `ChiefNotes` ignores the hands of earlier matches.
+    return (*begun, *map(_opened_hand_entry, hands))
 
 
 def _opened_hand_entry(event: PublicEvent) -> OpenedHandEntry:

@@ -1,7 +1,7 @@
 """The hall's pages: the row of every table, the waiting tables, the areas, and the chief's part.
 
-A row is built again when its table has news. It is also built again when time alone changes it:
-a table becomes silent, or a table without a referee becomes a matter for the chief.
+A row is built again when its table has news. It is also built again when time alone changes it: a
+table becomes silent, or a table without a referee becomes a matter for the chief.
 """
 
 import asyncio
@@ -20,30 +20,33 @@ from controller.console.view.wait_reasons import (
     WaitingTable,
     build_queue,
     build_waiting_table,
-    deal_overdue_since_ms,
-    list_reasons,
+    list_table_reasons,
 )
 from controller.host.loggers import structlog
-from controller.messages import PublicState, Role
+from controller.messages import Role
 
 GATHER_INTERVAL_S: Final = 0.01
 """Seconds for which changes are collected before they are published together."""
 TICK_INTERVAL_S: Final = 0.5
-"""Seconds between two checks for changes by time alone. The parts made of all tables are built at
-the same interval."""
+"""Seconds between two checks for rows that time alone changes.
+
+The parts made of all tables are built at the same interval.
+"""
 MAX_ROW_BYTES: Final = 1 << 14
-"""The maximum length of one table's row, and of its reasons to wait. Every browser of the hall
-receives both, and one table must not fill their connections (provisional). A tenth of it is already
-a long row."""
+"""The maximum length of one table's row, and of its reasons to wait.
+
+Every browser of the hall receives both, and one table must not fill their connections. A tenth of
+it is already a long row. The number is an estimate.
+"""
 
 _log = structlog.get_logger("console")
 
 HallPart = Callable[[Sequence[TableSnapshot], int], object]
-"""A function that returns a view of all tables together, at `now_ms`."""
+"""A function that returns one part of the hall's stream, made of all tables at `now_ms`."""
 
 
 class Hall:
-    """The parts of the hall's stream, one set of parts for each role.
+    """The contents of the hall's stream, one set of parts for each role.
 
     `hall_parts` has the functions of parts made of all tables, each with the roles that see the
     part. `start_task` starts tasks that run as long as the console. `on_wait_changed` is called
@@ -73,7 +76,7 @@ class Hall:
         self.on_wait_changed: Callable[[str], None] = lambda table: None
 
     def start(self) -> None:
-        """Publish the known states, and all later states."""
+        """Publish the present states of all tables, and from now on each later state."""
         self._changed_tables.update(self._tables.ids)
         self._publish_waits()
         self._publish()
@@ -82,14 +85,14 @@ class Hall:
         self._tasks = [self._start_task(self._publish_changes()), self._start_task(self._tick())]
 
     async def close(self) -> None:
-        """Stop the tasks."""
+        """Stop the tasks, so that nothing more is published."""
         self._unsubscribe()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the stored times after the console's clock was set."""
+        """Add `by_ms` to the stored times, after the console's clock was set."""
         self._freshness = {
             table: (how, since_ms + by_ms) for table, (how, since_ms) in self._freshness.items()
         }
@@ -104,7 +107,7 @@ class Hall:
         return self._parts_by_role[role]
 
     def waiting_table(self, table: str) -> WaitingTable | None:
-        """Return the reasons why a table waits, or None."""
+        """Return a table with its reasons to wait, or None if it does not wait."""
         return self._waiting_tables.get(table)
 
     def _mark_changed(self, table: str) -> None:
@@ -119,7 +122,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Update the rows that time alone changes, and the parts made of all tables, repeatedly."""
+        """Update rows that time alone changes, and parts made of all tables, until cancelled."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -130,7 +133,7 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
-        """Return whether a table's freshness has changed, or the chief must see that it waits."""
+        """Return True if a row's freshness is old, or the chief must see that its table waits."""
         how, _ = self._tables.snapshot(table).freshness(now_ms)
         shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
         if shown is None or shown[0] is not how or waits is None:
@@ -163,40 +166,27 @@ class Hall:
         if how is Freshness.LIVE and known is not None and known[0] is Freshness.LIVE:
             since_ms = known[1]  # The start time stays, so that not every state changes the row.
         try:
-            self._put_row(snapshot, snapshot.state, how, since_ms, now_ms)
+            self._put_row(snapshot, (how, since_ms), now_ms)
             self._unrenderable.pop(snapshot.table, None)
         except Exception:
             if snapshot.table not in self._unrenderable:
                 _log.exception("state not shown", table=snapshot.table)
             since_ms = self._unrenderable.setdefault(snapshot.table, now_ms)
-            self._put_row(snapshot, None, Freshness.STALE, since_ms, now_ms)
+            shown = msgspec.structs.replace(snapshot, state=None, deal_due_since_ms=None)
+            self._put_row(shown, (Freshness.STALE, since_ms), now_ms)
 
     def _put_row(
-        self,
-        snapshot: TableSnapshot,
-        state: PublicState | None,
-        freshness: Freshness,
-        since_ms: int,
-        now_ms: int,
+        self, snapshot: TableSnapshot, standing: tuple[Freshness, int], now_ms: int
     ) -> None:
-        table, taken_by = snapshot.table, self._call_assignments.assigned_to(snapshot.table)
-        found = list_reasons(
-            state,
-            freshness,
-            since_ms,
-            skew_ms=snapshot.contact_times.skew_ms,
-            deal_overdue_since_ms=None if state is None else deal_overdue_since_ms(snapshot),
-        )
+        table = snapshot.table
+        taken_by = self._call_assignments.assigned_to(table)
+        found = list_table_reasons(snapshot, standing)
         waits = build_waiting_table(table, found, taken_by, now_ms)
         if len(msgspec.json.encode(waits)) > MAX_ROW_BYTES:
             raise ValueError(f"{table}: its reasons to wait are too long")
-        done = waits is None and freshness is Freshness.LIVE  # The referee has finished there.
-        going = None if done else taken_by
-        standing = freshness, since_ms
-        shown_as = build_hall_row(
-            table, snapshot.area, state, standing, waits, going, snapshot.contact_times.received_ms
-        )
-        body = msgspec.json.encode(shown_as)
+        done = waits is None and standing[0] is Freshness.LIVE  # The referee has finished there.
+        row = build_hall_row(snapshot, standing, waits, None if done else taken_by)
+        body = msgspec.json.encode(row)
         if len(body) > MAX_ROW_BYTES:
             raise ValueError(f"{table}: its row is too long")
         self._freshness[table] = standing
@@ -241,7 +231,7 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return the account of a page's own person, as the page receives it."""
+    """Return the data of an account for the page of the account's own person."""
     return {
         "name": person.name,
         "role": person.role.value,

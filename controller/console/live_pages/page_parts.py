@@ -21,14 +21,13 @@ BEAT_INTERVAL_S: Final = 2.0
 """Seconds between two beats of a stream. A page that receives nothing for two beats shows that it
 has no connection."""
 
-
 _PAGE_NUMBERS: Final = itertools.count(1)
 _MAX_VERSION_DIGITS: Final = 15
 """The maximum of digits of a valid version."""
 
 
 class PageParts:
-    """The parts of one page, each as JSON. `number` identifies it in this process."""
+    """The parts of one page, each as JSON. `number` is the page's number in this process."""
 
     def __init__(self) -> None:
         self.number = next(_PAGE_NUMBERS)
@@ -37,11 +36,11 @@ class PageParts:
         self._change = asyncio.Event()
 
     def put(self, name: str, value: object) -> bool:
-        """Publish `value` under a name. Return True if the part has changed."""
+        """Publish `value` as the part with this name. Return True if the part has changed."""
         return self.put_json(name, msgspec.json.encode(value))
 
     def put_json(self, name: str, body: bytes | None) -> bool:
-        """Publish a value that is already JSON, because several pages may share it.
+        """Publish a part that is already JSON, because several pages may share it.
 
         None removes the part. Return True if the part has changed.
         """
@@ -54,11 +53,11 @@ class PageParts:
         return True
 
     def drop(self, name: str) -> bool:
-        """Remove the part of a name. Return True if there was one."""
+        """Remove the part with this name. Return True if there was such a part."""
         return name in self._parts and self.put_json(name, None)
 
     def changes_since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
-        """Return the present version, and every part that changed after `version`.
+        """Return the present version, and all parts that changed after `version`.
 
         The value of a removed part is None. After version 0, all parts are returned.
         """
@@ -70,7 +69,7 @@ class PageParts:
         return self._version, changed
 
     async def wait_for_change(self, version: int) -> None:
-        """Wait until there is a version after `version`."""
+        """Wait until a part changes after `version`."""
         while self._version <= version:
             await self._change.wait()
 
@@ -84,8 +83,9 @@ async def event_stream(
     run_id: str = "",
     last_event_id: str = "",
 ) -> AsyncGenerator[bytes, None]:
-    """Yield server-sent events without end: `all` first, then `some`, and a `beat` every 2 s.
+    """Yield server-sent events without end: all parts first, then each change.
 
+    The first event is `all`. An event `some` follows after changes, and a `beat` every 2 s.
     `now_ms` (the console's clock) is in the first event and in every beat. `own_parts` are parts
     for this browser alone, sent once. `may_continue` is called at every beat. If it returns False,
     `gone` is the last event. `run_id` identifies the console's run. `last_event_id` is the id of
@@ -125,7 +125,7 @@ def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
 
 
 def _known_version(last_event_id: str, prefix: str) -> int:
-    """Return the version in an event's id, or 0 if the id belongs to other parts.
+    """Return the version that an event's id contains, or 0 if the id belongs to other parts.
 
     The id comes from a browser and may be forged.
     """

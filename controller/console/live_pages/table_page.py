@@ -1,4 +1,4 @@
-"""A table's page: its published state, its commands, its events, and the possible commands.
+"""A table's page: its published state, its commands, its events, and the commands that it offers.
 
 A page exists only while it has viewers, and for a short time after.
 """
@@ -19,7 +19,7 @@ from controller.console.request_error import RequestError, unknown_table
 from controller.console.store.archive import Archive
 from controller.console.store.database import StoreError
 from controller.console.table_snapshots import RunBlocking, Tables, TableSnapshot
-from controller.console.view.area_clocks import AreaStopView, area_stop_of, is_playing
+from controller.console.view.area_clocks import AreaStopView, area_stop_of
 from controller.console.view.event_lines import TableEventLine, describe_events
 from controller.console.view.hardware import HardwareView, describe_hardware
 from controller.console.view.phrases import rulebook_name
@@ -30,7 +30,7 @@ from controller.words import Words
 _log = structlog.get_logger("console")
 
 OFFERS_INTERVAL_S: Final = 1.0
-"""The minimum of seconds between two requests for a table's offers, for one role."""
+"""The least seconds between two requests to a table for the commands that it offers a role."""
 TICK_INTERVAL_S: Final = 0.5
 EXPIRY_S: Final = 5.0
 """Seconds for which a page without viewers stays in memory. A viewer who connects again or reloads
@@ -42,7 +42,7 @@ MAX_LINES: Final = 50
 
 
 class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """A table: its area, its freshness, and the facts beside its state.
+    """A table as its page shows it: its area, its freshness, and facts that its state lacks.
 
     `since_ms` is a time by the console's clock. `skew_ms` is how far the console's clock is ahead
     of the table's clock, which makes the time stamps of the table's state. `rules` is the title of
@@ -113,11 +113,11 @@ class TablePages:
 
     @property
     def page_count(self) -> int:
-        """Return the number of pages in memory, one for each table and role."""
+        """Return the number of pages in memory. Each table has one page for each role."""
         return len(self._pages)
 
     async def close(self) -> None:
-        """Stop the tasks."""
+        """Stop the tasks of all pages."""
         self._closed = True
         for undo in self._unsubscribe:
             undo()
@@ -204,9 +204,6 @@ class TablePages:
     def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
         how, since_ms = snapshot.freshness(self._now_ms())
         state, received_ms = snapshot.state, snapshot.contact_times.received_ms
-        stop = None
-        if state is not None and is_playing(state):
-            stop = area_stop_of(state, received_ms)
         return TablePartView(
             id=snapshot.table,
             area=snapshot.area,
@@ -216,11 +213,11 @@ class TablePages:
             skew_ms=snapshot.contact_times.skew_ms,
             rules=None if state is None else rulebook_name(state.match.profile),
             hardware=None if state is None else describe_hardware(state.boards),
-            stop=stop,
+            stop=None if state is None else area_stop_of(state, received_ms),
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Publish a change of the freshness, and repeat failed reads of the database."""
+        """Publish each change of the freshness, and repeat failed readings of the database."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -228,7 +225,7 @@ class TablePages:
                 self._commands_changed(table)
 
     async def _load_page(self, table: str) -> None:
-        """Publish the newest commands and events."""
+        """Publish the newest commands and events of a table."""
         await self._publish_commands(table)
         if table not in self._events:
             self._events[table] = []
@@ -236,7 +233,7 @@ class TablePages:
         self._publish_events(table)
 
     async def _read_events(self, table: str) -> None:
-        """Read the newest events, and add those that were received meanwhile."""
+        """Read a table's newest events, and add those that were received meanwhile."""
         try:
             kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
         except StoreError as failed:
@@ -252,7 +249,7 @@ class TablePages:
     def _note_event(self, event: PublicEvent) -> None:
         if event.table in self._events:
             insert_in_order(self._events[event.table], event, MAX_EVENTS)
-            if event.table not in self._unpublished:  # Once for all events that came together.
+            if event.table not in self._unpublished:  # Publish several events together.
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 
@@ -268,7 +265,7 @@ class TablePages:
             page.parts.put("told", lines)
 
     def _commands_changed(self, table: str) -> None:
-        """Read and publish the commands.
+        """Read and publish the commands of a table.
 
         Changes during a reading cause exactly one more reading after it.
         """
@@ -312,10 +309,10 @@ class TablePages:
             page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
-        """Load the possible commands again whenever the table's journal has grown.
+        """Request the offered commands again whenever the table's journal has grown.
 
-        A table that does not answer is asked again, because without its answer the page shows
-        every command as possible.
+        A table that does not answer is asked again, because without its answer the page shows every
+        command as possible.
         """
         asked: tuple[Any, ...] | None = None
         while True:
@@ -333,13 +330,13 @@ class TablePages:
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Request and publish the possible commands. Return whether the table answered."""
+        """Request and publish the offered commands. Return True if the table answered."""
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
         except (RequestError, KeyError):  # The table is silent, or was removed.
             page.parts.drop("offers")
             return False
-        if reply.result is None:  # An older table: all commands are offered.
+        if reply.result is None:  # An older table offers all commands.
             page.parts.drop("offers")
         else:
             page.parts.put("offers", reply.result.get("offers", []))
@@ -347,17 +344,14 @@ class TablePages:
 
 
 def _cancel_expiry(page: _TablePage) -> None:
-    """Cancel the planned end of a page."""
+    """Cancel the timer that would end a page."""
     if page.expiry_timer is not None:
         page.expiry_timer.cancel()
         page.expiry_timer = None
 
 
 async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a task that keeps a page up to date.
-
-    If the task fails, the page ends, so that it does not show an old state.
-    """
+    """Run a task that updates a page. If it fails, end the page, so that it shows nothing old."""
     try:
         await coroutine
     except Exception:

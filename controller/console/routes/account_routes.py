@@ -1,4 +1,4 @@
-"""Login, accounts and invitations."""
+"""The routes for login, accounts and invitations."""
 
 from typing import Annotated, Any, Final
 
@@ -23,7 +23,6 @@ from controller.faults import Language
 from controller.messages import PersonName, Role
 
 _INVITING_ROLES: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
-
 
 _ShortText = Annotated[str, Meta(max_length=64, pattern=r"^[^\x00]*$")]
 
@@ -54,7 +53,7 @@ class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def log_in(request: ConsoleRequest) -> Response:
-    """Begin a session, and return its cookie to the browser."""
+    """Begin a session, and return the session's cookie to the browser."""
     said = await request.read_json(_LoginRequest)
     person, token = await request.console.sessions.log_in(
         said.name, said.pin, _client_address(request)
@@ -65,7 +64,7 @@ async def log_in(request: ConsoleRequest) -> Response:
 
 
 async def accept_invitation(request: ConsoleRequest) -> Response:
-    """Store the PIN that an invited person has chosen, and log them in."""
+    """Store the PIN that an invited person has chosen, and log that person in."""
     said = await request.read_json(_AcceptRequest)
     person, token = await request.console.sessions.accept_invitation(
         said.code, said.pin, _client_address(request)
@@ -74,7 +73,7 @@ async def accept_invitation(request: ConsoleRequest) -> Response:
 
 
 async def log_out(request: ConsoleRequest) -> Response:
-    """End the session."""
+    """End the session of this browser."""
     if request.token:
         await request.console.sessions.log_out(request.token)
     response = json_response({})
@@ -88,14 +87,14 @@ async def get_account(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def set_language(request: ConsoleRequest) -> dict[str, Any]:
-    """Store the language that a person reads."""
+    """Store the language in which a person reads the pages."""
     said = await request.read_json(_LanguageRequest)
     await request.console.sessions.set_language(request.person.name, said.language)
     return own_account_json(msgspec.structs.replace(request.person, language=said.language))
 
 
 async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
-    """List the accounts, and the invitations with their end."""
+    """List all accounts. An account with an invitation has the invitation's end."""
     return {
         "people": await request.console.sessions.list_accounts(),
         "now_ms": request.console.now_ms(),
@@ -136,7 +135,7 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 async def _require_chief_for_chiefs(
     request: ConsoleRequest, name: str, role: Role | None = None
 ) -> None:
-    """Check that only a chief changes a chief's account. Raises RequestError.
+    """Raise RequestError if anybody but a chief would change a chief's account.
 
     A new invitation allows a new PIN, and so the use of the account.
     """

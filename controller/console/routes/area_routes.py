@@ -26,7 +26,7 @@ _PLAIN_TABLE_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
 
 
 class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An action for the tables of an area.
+    """A person's request for an action at all tables of an area.
 
     A second request with the same `id` returns the results of the same commands. `tables` are the
     tables of the area that are meant, or None for the whole area.
@@ -39,7 +39,7 @@ class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class AreaActionKind(msgspec.Struct, frozen=True):
-    """A command for many tables: its arguments, its roles, and the tables that it is meant for."""
+    """A command that can be sent to many tables. `is_meant_for`: whether a table needs it."""
 
     cmd: str
     args: Callable[[AreaActionRequest], dict[str, Any]]
@@ -74,13 +74,13 @@ adds."""
 
 
 async def list_areas(request: ConsoleRequest) -> object:
-    """List the areas, from the states of their tables."""
+    """Return the view of every area, built from the states of its tables."""
     tables = request.console.tables
     return build_areas([tables.snapshot(table) for table in tables.ids], request.console.now_ms())
 
 
 async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
-    """Send one command to all meant tables of an area at once. Return each table's answer.
+    """Send one command to all tables of an area that need it. Return each table's answer.
 
     Null means that it is unknown whether the table executed the command. A table executes the
     commands of one request id only once.
@@ -109,7 +109,7 @@ async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Ask again for unknown results of an action, and send its commands that were never sent."""
+    """Request the unknown results of an action again, and send the commands that were not sent."""
     known = request.console.area_actions.find_shown(request.path_params["id"])
     admit(request.person, AREA_ACTION_KINDS[known.act].roles)
     return {"tables": await request.console.area_actions.ask_again(request.person, known)}
@@ -118,7 +118,7 @@ async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
 def _tables_meant(
     request: ConsoleRequest, area: str, kind: AreaActionKind, area_request: AreaActionRequest
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the tables that are meant, and the tables of the area for which that is unknown.
+    """Return the tables that need an action, and the tables for which this is unknown.
 
     By default, an action is meant for the tables that need it in their last state. The last state
     of a table that is not live may be an hour old. So such a table is unknown if its last state
@@ -143,7 +143,7 @@ def _tables_meant(
 
 
 def command_id(request_id: str, table: str) -> str:
-    """Return the id of a table's command, which is always the same for one request id."""
+    """Return the id of one table's command, which is always the same for one request id."""
     named = _PLAIN_TABLE_ID.fullmatch(table)
     return f"{request_id}-{table if named else hashlib.sha256(table.encode()).hexdigest()[:16]}"
 

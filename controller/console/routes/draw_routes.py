@@ -1,4 +1,4 @@
-"""The draw (对阵表) of an area: it is checked as a whole and shown, then sent table by table."""
+"""The draw (对阵表) of an area. It is checked as a whole and shown, then sent table by table."""
 
 import asyncio
 from typing import Any, Final
@@ -10,7 +10,7 @@ from controller.commands.match_arguments import SetMatchArgs
 from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE
 from controller.console.commands.command_log import CommandLog, ConsoleCommandRequest, LoggedCommand
 from controller.console.request_error import RequestError
-from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.routing import REFEREES, ConsoleRequest, file_response, page, route
 from controller.console.store.database import StoreError
 from controller.console.store.match_records import EarlierRulings
 from controller.console.view.draw_file import COLUMNS, example_draw
@@ -29,33 +29,30 @@ from controller.rules.penalties.penalty_record import PenaltyRecord
 _ALL_AREAS: Final = "*"
 """The name in a path that means every area."""
 _MATCH_GONE_MS: Final = 60_000
-"""The time after which a match may be set up again if its table does not have it any more."""
+"""Time after which a match that its table no longer has may be set up again."""
 _MAX_TRIES: Final = 50
 
 
 async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
-    """List the columns of a draw with their contents."""
+    """List the columns that the file of a draw may have, with a description of each."""
     return {"columns": [one._asdict() for one in COLUMNS.values()]}
 
 
 async def get_example_draw(request: ConsoleRequest) -> Response:
-    """Return an example of a draw, for the first table of the console."""
+    """Return an example file of a draw, with a match at the console's first table."""
     language: Language = "en" if request.query("language", "zh") == "en" else "zh"
     tables = request.console.tables.ids
     table = shortest_table_name(tables[0], tables) if tables else COLUMNS["table"].example
-    return Response(
-        example_draw(language, table),
-        media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="draw-{language}.csv"'},
-    )
+    body = example_draw(language, table)
+    return file_response(body, "text/csv; charset=utf-8", f"draw-{language}.csv")
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the preview of a draw, or set up its matches.
+    """Return the preview of a draw, or set up its matches if the request has a `digest`.
 
-    With the parameter `digest`, the hash from the preview, the matches are set up. A match that is
-    already set up is not set up again. Raises RequestError if the file or the earlier penalties
-    differ from the preview, or if the draw has an error.
+    `digest` is the hash from the preview. A match that is already set up is not set up again.
+    Raises RequestError if the file or the earlier penalties differ from the preview, or if the draw
+    has an error.
     """
     tables = _tables_of_area(request)
     file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])
@@ -84,7 +81,7 @@ async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
 
 
 def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
-    """Return the draw with the earlier penalties of its pairs, from the archive."""
+    """Return the draw with the earlier penalties of its pairs of players, from the archive."""
     events = {laid.args.event for laid in file.matches}
     pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
     before = {event: rulings.matches_of_pairs(event, pairs) for event in events}
@@ -116,18 +113,14 @@ def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:
             here = match.match == row["match_id"]
             busy = match.match is not None and match.started and match.verdict is None and not here
         rows.append(row | now | {"here": here, "busy": busy})
-    return {
-        "digest": read.digest,
-        "encoding": read.encoding,
-        "matches": rows,
-        "faults": read.faults,
-    }
+    return msgspec.structs.asdict(read) | {"matches": rows}
 
 
 async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]:
-    """Set up one match. Return the result, and the sender if another person sent the command.
+    """Set up one match of a draw at its table, and return the result.
 
-    An error is returned, not raised.
+    If another person sent the command, the result names that person. An error is returned, not
+    raised.
     """
     # The arguments have the form in which they are stored.
     args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(drawn.args))
@@ -135,7 +128,7 @@ async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]
     try:
         order, given = await _last_try(request, drawn)
         if given is not None and given.person != person.name:
-            # The same match at the same table: this continues the other person's command.
+            # This is the same match at the same table, so the other person's command continues.
             sender = {"person": given.person, "at_ms": given.at_ms}
             return (await desk.ask_again(person, table, order)).as_json() | sender
         if given is not None:  # The draw's earlier penalties may differ by now.
@@ -149,7 +142,7 @@ async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]
 
 
 async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, LoggedCommand | None]:
-    """Return the id of the command, and the last try if that is not finished.
+    """Return the id of the command that sets up a match, and the last try that is not finished.
 
     A try is finished if the table refused it, or if its match is gone. Then the id is a new one.
     """
@@ -168,7 +161,7 @@ async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, Lo
 
 
 def _is_finished(request: ConsoleRequest, drawn: DrawnMatch, logged: LoggedCommand) -> bool:
-    """Return whether a try is finished, so that the same match may be set up again."""
+    """Return True if a try is finished, so that the same match may be set up again."""
     if logged.reply is None:
         return False
     if not logged.reply.ok:

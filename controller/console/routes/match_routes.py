@@ -1,4 +1,4 @@
-"""Score sheets, and the history of matches: their attempts and their public events."""
+"""The routes for score sheets, and for the history of matches with their attempts and events."""
 
 import re
 from typing import Final, cast
@@ -9,6 +9,7 @@ from starlette.responses import Response
 from controller.console.request_error import RequestError
 from controller.console.routing import EVERYBODY, ConsoleRequest, file_response, page, route
 from controller.console.store.match_records import AttemptRecords, ScoreSheetStore, StoredSheet
+from controller.console.view import fill_struct
 from controller.console.view.match_list import (
     AttemptLine,
     MatchListRow,
@@ -19,7 +20,6 @@ from controller.console.view.sheet_page import (
     SheetPageView,
     StoredVersion,
     build_sheet_view,
-    parse_sheet,
     sheet_csv,
     sheet_file_name,
     with_wall_times,
@@ -30,16 +30,49 @@ from controller.sheet.form import ScoreSheet
 
 async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
     """Return the sheet of a table's match, or its last stored sheet if the table is silent."""
-    return await _table_sheet(request)
+    table = request.table
+    try:
+        reply = await request.console.dispatcher.query(table, "sheet")
+    except RequestError:
+        sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
+        newest = await request.console.read(sheets.newest)
+        last = [one for one in newest if one.table == table]
+        if not last:
+            raise
+        return build_sheet_view(last[0].sheet, (), last[0].kept_ms)
+    if reply.result is None:
+        error = reply.error
+        raise RequestError(
+            404,
+            "there is no match here" if error is None else f"{error.message}: {error.action}",
+            "本台没有比赛" if error is None else f"{error.message_zh}：{error.action_zh}",
+        )
+    try:
+        sheet = msgspec.convert(reply.result, ScoreSheet)
+    except msgspec.ValidationError as wrong:
+        raise RequestError(
+            502, f"the table's sheet has another format: {wrong}", "记分表格式不符"
+        ) from None
+    if sheet.table != table:
+        raise RequestError(
+            502,
+            f"another table answers in the name of table {table}",
+            f"以{table}之名应答的是另一张台",
+        )
+    seen = request.console.tables.snapshot(table)
+    return build_sheet_view(
+        with_wall_times(sheet, seen.state),
+        _versions(await _stored_sheets(request, sheet.match, table)),
+    )
 
 
 async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
-    """Return the sheet of a table's match as a file for a spreadsheet."""
-    return _csv_response((await _table_sheet(request)).sheet, request)
+    """Return the score sheet of a table's match as a file for a spreadsheet."""
+    return _csv_response((await get_table_sheet(request)).sheet, request)
 
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return a stored sheet of a match: the newest, or the sheet of a `version` (and `signed`)."""
+    """Return a stored sheet of a match: the newest, or that of a `version` (and `signed`)."""
     kept = await _stored_sheets(
         request, request.path_params["match"], request.query("table") or None
     )
@@ -60,43 +93,6 @@ async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
     return build_sheet_view(chosen.sheet, _versions(kept), chosen.kept_ms)
 
 
-async def _table_sheet(request: ConsoleRequest) -> SheetPageView:
-    table = request.table
-    try:
-        reply = await request.console.dispatcher.query(table, "sheet")
-    except RequestError:
-        sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
-        newest = await request.console.read(sheets.newest)
-        last = [one for one in newest if one.table == table]
-        if not last:
-            raise
-        return build_sheet_view(last[0].sheet, (), last[0].kept_ms)
-    if reply.result is None:
-        error = reply.error
-        raise RequestError(
-            404,
-            "there is no match here" if error is None else f"{error.message}: {error.action}",
-            "本台没有比赛" if error is None else f"{error.message_zh}：{error.action_zh}",
-        )
-    try:
-        sheet = parse_sheet(reply.result)
-    except msgspec.ValidationError as wrong:
-        raise RequestError(
-            502, f"the table's sheet has another format: {wrong}", "记分表格式不符"
-        ) from None
-    if sheet.table != table:
-        raise RequestError(
-            502,
-            f"another table answers in the name of table {table}",
-            f"以{table}之名应答的是另一张台",
-        )
-    seen = request.console.tables.snapshot(table)
-    return build_sheet_view(
-        with_wall_times(sheet, seen.state),
-        _versions(await _stored_sheets(request, sheet.match, table)),
-    )
-
-
 async def _stored_sheets(
     request: ConsoleRequest, match: str, table: str | None
 ) -> list[StoredSheet]:
@@ -105,12 +101,7 @@ async def _stored_sheets(
 
 
 def _versions(kept: list[StoredSheet]) -> list[StoredVersion]:
-    return [
-        StoredVersion(
-            table=one.table, version=one.sheet.version, signed=one.signed, kept_ms=one.kept_ms
-        )
-        for one in kept
-    ]
+    return [fill_struct(StoredVersion, one.sheet, one) for one in kept]
 
 
 def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
@@ -122,7 +113,7 @@ def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
 
 
 async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]:
-    """List the matches, or those of one `event`."""
+    """List all known matches, or only those of one `event` (a tournament)."""
     console, event = request.console, request.query("event") or None
     sheets = ScoreSheetStore(console.engine, console.now_ms)
     kept = await console.read(lambda: sheets.newest(event))
@@ -140,7 +131,7 @@ async def list_attempts(request: ConsoleRequest) -> dict[str, list[AttemptLine]]
 
 
 async def get_match_record(request: ConsoleRequest) -> Response:
-    """Return all public events of a match at a table, as lines for `dealtable verify`."""
+    """Return all public events of a match at a table, as a file for `dealtable verify`."""
     proofs = AttemptRecords(request.console.engine)
     table, match = request.path_params["id"], request.path_params["match"]
     rows = await request.console.read_after_flush(lambda: proofs.rows_of_match(table, match))

@@ -1,4 +1,4 @@
-"""The proof of a deal. Once the deal is over, everybody in the hall can read it without a login."""
+"""The proof of a deal. After the deal, everybody in the hall can read it without a login."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
 
 
 async def get_proof(request: ConsoleRequest) -> ProofView | Response:
-    """Return the data with which a browser checks an attempt. Before its reveal there are none.
+    """Return the data with which a browser checks an attempt, or no data before its reveal.
 
     With `format=events`, return only the events, as lines for `dealtable verify`.
     """
@@ -45,7 +45,7 @@ async def get_proof(request: ConsoleRequest) -> ProofView | Response:
 
 
 async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookTexts]]:
-    """Return the available rulebooks of the requested hashes (`hash`, repeated)."""
+    """Return the texts of the rulebooks with the requested hashes (`hash`, repeated)."""
     known = await _read_rulebooks(request)
     named = dict.fromkeys(request.http_request.query_params.getlist("hash"))
     return {"rulebooks": [known[one] for one in named if one in known]}
@@ -54,7 +54,7 @@ async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookText
 async def get_qr_code(request: ConsoleRequest) -> Response:
     """Return the QR code of a proof page's address, once the match is over.
 
-    Telephones are allowed only after play (seeds 002 A17.1.1, 000 A21.3).
+    Telephones are allowed only after play. Sources: seeds 002 A17.1.1, 000 A21.3.
     """
     place = _PROOF_PATH.fullmatch(request.query("text"))
     if place is None:
@@ -72,7 +72,7 @@ async def _attempt_rows(request: ConsoleRequest, table: str, attempt: int) -> At
 
 
 async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bool:
-    """Return whether the match of an attempt is over, by its table's state or by the archive."""
+    """Return True if the match of an attempt is over, as its table's state or the archive shows."""
     match = rows.match
     if match is None:
         return True  # A practice deal has no match.
@@ -93,7 +93,7 @@ async def _read_rulebooks(request: ConsoleRequest) -> RulebooksByHash:
 
 @cache
 def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
-    """Return all rulebooks, also with the regulations of each event."""
+    """Return all rulebooks, alone and with the regulations of each event (tournament)."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
     for event in events:

@@ -1,4 +1,4 @@
-"""Questions of the ruling desk: penalties for a charge, effects of a decision, kinds of a play.
+"""The routes of the ruling desk: penalties for a charge, effects of a decision, kinds of a play.
 
 All these routes only read. Commands are sent by routes/table_routes.py.
 """
@@ -11,6 +11,7 @@ import msgspec
 from controller.commands.ruling_arguments import ChargeArgs, ForeseeArgs
 from controller.console.request_error import RequestError
 from controller.console.routing import REFEREES, ConsoleRequest, page, route
+from controller.console.view import fill_struct
 from controller.console.view.combination_questions import (
     CardsDue,
     CombinationKindView,
@@ -31,7 +32,7 @@ from controller.console.view.ruling_cases import (
     PenaltyChoice,
     RulingRecord,
     RulingView,
-    build_penalty_choices,
+    build_penalty_choice,
     build_ruling_views,
     lost_time_with_reasons,
     read_rulings,
@@ -45,7 +46,7 @@ from controller.rules.profile_files import load_profile, profile_names
 
 
 class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a rulebook for the ruling desk.
+    """The parts of a rulebook that the ruling desk shows.
 
     `ladder` is None in a rulebook without penalties (Big Two). `found_redeals` is True if the deal
     is repeated even when a found card makes the counts right. `play_s` is the time for a play in
@@ -66,7 +67,7 @@ class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
-    """The data of a table's ruling desk, beside its state.
+    """The data that a table's ruling desk shows and that the table's state lacks.
 
     `whole` is True if the first entries of the match are known, so that the earlier penalties of
     its pairs are counted.
@@ -80,13 +81,13 @@ class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChargeAnswers(msgspec.Struct, frozen=True, kw_only=True):
-    """The possible answers to a charge. The ladder's own answer comes first."""
+    """All legal answers to a charge. The answer of the penalty ladder itself comes first."""
 
     choices: tuple[PenaltyChoice, ...]
 
 
 class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line in both languages."""
+    """A line of text in English and in Chinese."""
 
     en: str
     zh: str
@@ -98,11 +99,8 @@ class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
     refused: BilingualLine
 
 
-class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
+class NonsenseAnswer(BilingualLine, frozen=True, tag_field="type", tag="nonsense"):
     """The reason why a question on combinations has no answer."""
-
-    en: str
-    zh: str
 
 
 async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
@@ -119,7 +117,7 @@ async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKind
 
 
 async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
-    """Return the rulings, counters, suggestions and numbers of cards of a table's match."""
+    """Return the data of the ruling desk for the match at a table."""
     state = _table_state(request)
     match = state.match
     if match.match is None:
@@ -139,7 +137,7 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Return the possible answers to a charge from the table, which knows both pairs' records."""
+    """Return the legal answers to a charge, which the table computes from earlier penalties."""
     said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)
@@ -152,14 +150,15 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
     deal = _table_state(request).match.deal or 0
     earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
     return ChargeAnswers(
-        choices=build_penalty_choices(
-            msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier
+        choices=tuple(
+            build_penalty_choice(proposal, earlier)
+            for proposal in msgspec.convert(result["proposals"], list[PenaltyProposal])
         )
     )
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Return the effect of a decision on levels and deals, from the table."""
+    """Request from the table the effect that a decision would have on levels and deals."""
     said = await request.read_json(ForeseeArgs)
     return await _query_table(request, "foresee", msgspec.to_builtins(said))
 
@@ -172,7 +171,7 @@ async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
 async def _query_table(
     request: ConsoleRequest, cmd: str, args: dict[str, Any]
 ) -> dict[str, Any] | TableRefusal:
-    """Return the answer of a table. Raises RequestError if the table is unknown or silent."""
+    """Return a table's answer. Raises RequestError if the table is unknown or silent."""
     table = request.path_params["id"]
     _table_state(request)
     reply: CommandReply = await request.console.dispatcher.query(
@@ -189,7 +188,7 @@ async def _query_table(
 
 
 def _table_state(request: ConsoleRequest) -> PublicState:
-    """Return the state of the requested table. Raises RequestError."""
+    """Return the last state of the requested table. Raises RequestError if there is none."""
     try:
         state = request.console.tables.snapshot(request.path_params["id"]).state
     except KeyError:
@@ -221,12 +220,9 @@ def _load_profile(name: str) -> Profile:
 def _load_rulebook(name: str) -> RulebookView:
     profile = _load_profile(name)
     guandan = profile if isinstance(profile, GuandanProfile) else None
-    return RulebookView(
-        name=name,
-        title_en=profile.title_en,
-        title_zh=profile.title_zh,
-        game="guandan" if guandan else "bigtwo",
-        hand=profile.hand,
+    return fill_struct(
+        RulebookView,
+        profile,
         packs=profile.deck.packs,
         jokers=profile.deck.jokers,
         play_s=guandan.clocks.play_s if guandan else 0,

@@ -1,4 +1,4 @@
-"""The set-up: the tables on the network, the enrolled tables, and the console's own keys."""
+"""The routes for the set-up: tables on the network, enrolled tables, and the console's keys."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -27,19 +27,19 @@ from controller.console.table_enrolment import (
     tcp_address,
 )
 from controller.console.table_snapshots import natural_sort_key
+from controller.console.view import fill_struct
 from controller.console.view.hardware import HardwareView, describe_hardware
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
 from controller.words import roles_with_article
 
 _SETUP_ROLES: Final = frozenset({Role.TECHNICIAN, Role.CHIEF})
-_CODE_PATTERN: Final = Meta(pattern=r"^[0-9A-Z]{4,40}$")
 
 KnownAs = Literal["new", "here", "moved", "other_key"]
 
 
 class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of this console.
+    """A table that belongs to this console.
 
     `fixed` is True for a table in console.toml, which only a person changes. `hardware` is null if
     the table has not published any state.
@@ -57,7 +57,7 @@ class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A key of the console that tables must admit.
+    """A public key of the console, one for each role, that the tables must admit.
 
     `why_not` is the reason why the key cannot be used, or null.
     """
@@ -90,11 +90,11 @@ class _RemoveTableRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _InvitationCode(msgspec.Struct, forbid_unknown_fields=True):
-    code: Annotated[str, _CODE_PATTERN]
+    code: Annotated[str, Meta(pattern=r"^[0-9A-Z]{4,40}$")]
 
 
 async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the tables, their freshness, and the keys that they must admit."""
+    """Return the console's tables with their freshness, and the keys that tables must admit."""
     console = request.console
     here = {line.id for line in enrolled_tables(console)}
     lines = sorted(console.config.tables, key=lambda line: natural_sort_key(line.id))
@@ -110,7 +110,7 @@ async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the tables found on the network. Each request prolongs the search."""
+    """Return the tables that announce themselves now. Each request prolongs the search."""
     network = discovery_of(request.console)
     heard = network.list_found()
     return {
@@ -120,13 +120,13 @@ async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def enrol(request: ConsoleRequest) -> EnrolledTable:
-    """Add a table to the console, and return it."""
+    """Add a table to the console, and return the table."""
     line = await enrol_table(request.console, await request.read_json(TableEnrolmentRequest))
     return _enrolled_table(request.console, line, fixed=False)
 
 
 async def remove(request: ConsoleRequest) -> dict[str, Any]:
-    """Remove a table. Its data in the store stay there."""
+    """Remove a table from the console. Its data in the store stay there."""
     name = (await request.read_json(_RemoveTableRequest)).id
     if not any(line.id == name for line in request.console.config.tables):
         raise unknown_table(name)
@@ -157,18 +157,16 @@ async def get_console_key(request: ConsoleRequest) -> Response:
 
 
 async def get_invitation_qr_code(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the address that accepts an invitation, and its QR code as rows of 0 and 1.
+    """Return the address at which a person accepts an invitation, and its QR code.
 
-    The invitation's code is after `#`. A browser does not send that part to a server.
+    The QR code is given as rows of 0 and 1. The invitation's code is after `#`. A browser does not
+    send that part to a server.
     """
     code = (await request.read_json(_InvitationCode)).code
     address = f"{request.public_origin}/invited#{code}"
     drawn = segno.make(address, error="m")
     rows = ["".join("1" if dark else "0" for dark in row) for row in drawn.matrix_iter(border=4)]
     return {"address": address, "rows": rows}
-
-
-# -- Tables --
 
 
 def _enrolled_table(
@@ -178,11 +176,9 @@ def _enrolled_table(
     with suppress(KeyError):
         known = console.tables.snapshot(configured.id)
         (how, since_ms), state = known.freshness(console.now_ms()), known.state
-    return EnrolledTable(
-        id=configured.id,
-        area=configured.area,
-        feed=configured.feed,
-        commands=configured.commands,
+    return fill_struct(
+        EnrolledTable,
+        configured,
         fingerprint=configured.verify
         and table_fingerprint(configured.server_key, configured.verify),
         standing=how,
@@ -194,12 +190,10 @@ def _enrolled_table(
 
 def _found_table(console: RefereeConsole, announced: TableAnnouncement) -> FoundTable:
     *first, last = announced.fingerprint.split("-")
-    return FoundTable(
+    return fill_struct(
+        FoundTable,
+        announced,
         handle=announcement_handle(announced),
-        table=announced.table,
-        addresses=announced.addresses,
-        feed=announced.feed,
-        commands=announced.commands,
         shown="-".join((*first, "?" * len(last))),
         like=_known_as(console, announced),
     )
@@ -216,9 +210,6 @@ def _known_as(console: RefereeConsole, announced: TableAnnouncement) -> KnownAs:
         for host in announced.addresses
     }
     return "here" if (known.feed, known.commands) in places else "moved"
-
-
-# -- The console's own keys --
 
 
 def _console_key(folder: Path, role: Role) -> ConsoleKey:

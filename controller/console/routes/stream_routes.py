@@ -1,4 +1,4 @@
-"""The streams of the pages: first the whole page, then its changes.
+"""The streams of the pages. A stream first sends the whole page, then its changes.
 
 The parameter `behind` marks a hidden page that still sounds. If a browser has more such pages than
 connections, the pages connect in turn, and one of them sounds.
@@ -27,20 +27,18 @@ _log = structlog.get_logger("console")
 
 
 async def stream_hall(request: ConsoleRequest) -> Response:
-    """Stream the hall for the role of this person."""
+    """Stream the hall's page as the role of this person sees it."""
     shown = request.console.hall.parts_for(request.person.role)
     return _stream_response(_viewer_events(request, shown))
 
 
 async def stream_table(request: ConsoleRequest) -> Response:
-    """Stream one table."""
+    """Stream the page of one table."""
     name = request.table
 
     async def told() -> AsyncIterator[bytes]:
-        async with request.console.table_pages.open_page(name, request.person.role) as (
-            shown,
-            failed,
-        ):
+        opened = request.console.table_pages.open_page(name, request.person.role)
+        async with opened as (shown, failed):
             async for said in _viewer_events(request, shown, failed):
                 yield said
 
@@ -48,7 +46,7 @@ async def stream_table(request: ConsoleRequest) -> Response:
 
 
 async def stream_display(request: ConsoleRequest) -> Response:
-    """Stream the display of a table, which contains nothing of a hand."""
+    """Stream the content of a table's display, which shows no card of a hand."""
     name = request.path_params["id"]
     if request.person.role is Role.TABLE and request.person.table != name:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -84,7 +82,7 @@ async def stream_display(request: ConsoleRequest) -> Response:
 
 
 class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A request to sound. `of` has the names of the news, which are the same for all pages."""
+    """A page's request to sound an alert. `of` names the news, alike on all pages of a browser."""
 
     of: Annotated[
         tuple[Annotated[str, Meta(max_length=200)], ...],
@@ -93,7 +91,7 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
-    """Return whether this page must sound: no other page of its browser has sounded for it."""
+    """Decide whether this page must sound an alert. Only one page of a browser sounds."""
     news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}

@@ -1,4 +1,4 @@
-"""Commands to a table, the referee who goes there, and the entries of its journal."""
+"""The routes for commands to a table, for referees on the way to it, and for its journal."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -34,7 +34,7 @@ from controller.messages import PublicEvent, Role
 async def send_command(request: ConsoleRequest) -> dict[str, Any]:
     """Send a command, and return its result. A repeated id returns the same command's result."""
     table, person = request.path_params["id"], request.person
-    # The command is stored, and a table accepts no longer one.
+    # The command is stored, so it must not be longer than a table accepts.
     wish = await request.read_json(ConsoleCommandRequest, MAX_COMMAND_BYTES)
     if person.role is Role.TABLE and person.table != table:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -42,13 +42,13 @@ async def send_command(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the result of any sender's command that had no answer before."""
+    """Request again the result of a command that had no answer. Any person may have sent it."""
     table, order = request.table, request.path_params["order"]
     return (await request.console.dispatcher.ask_again(request.person, table, order)).as_json()
 
 
 class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A request to go to a table. `over` is the person that the page showed on the way there."""
+    """A referee's request to go to a table. `over`: who goes there now, as the page showed."""
 
     over: str | None = None
 
@@ -112,12 +112,12 @@ def _match_transfer(console: RefereeConsole) -> MatchTransfer:
 
 
 async def list_commands(request: ConsoleRequest) -> Mapping[str, CommandFormView]:
-    """List the commands, with their roles and arguments."""
+    """List the form of each command, with its roles and arguments."""
     return command_forms()
 
 
 async def list_faults(request: ConsoleRequest) -> Mapping[str, Mapping[Language, str]]:
-    """Return the text of each fault's cause by its name, for example why a set is barred."""
+    """Return the cause of each fault in words, for example why a set of cards is barred."""
     return {
         name: {"en": row.cause(), "zh": row.cause(language="zh")}
         for name, row in fault_catalogue().items()
@@ -131,7 +131,7 @@ _NO_END: Final = 10**14
 
 
 async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
-    """List entries before number `before` as text, oldest first.
+    """Return the entries before number `before` as lines of words, oldest first.
 
     In the answer, `before` is the number of the first entry, for the request of the next page.
     """

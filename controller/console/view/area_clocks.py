@@ -1,6 +1,7 @@
-"""The areas of a hall: their tables, their common clock, and the tables that differ from it.
+"""Views of the areas of a hall: the tables of each area, its clock, and the tables that differ.
 
-Moments are given once, by the console's clock. Browsers count down from them.
+An area is a group of tables with match clocks that run together. Each moment is sent once, as a
+time of the console's clock. Browsers count down to that moment.
 """
 
 from collections import Counter
@@ -12,17 +13,18 @@ import msgspec
 
 from controller.console.freshness import MIN_SKEW_MS, Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
+from controller.console.view import fill_struct
 from controller.console.view.wait_reasons import Urgency, list_table_reasons
 from controller.messages import MachinePhase, PublicState
-from controller.words import reason_words
-from controller.words import signer_words as by_words
+from controller.words import reason_words, signer_words
 
 
 def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
-    """Return when a running clock will end (milliseconds since 1970), to the second, or None.
+    """Return the moment when a running match clock ends, or None if the clock does not run.
 
-    The result is the same from state to state: it uses the table's own stamps. It uses the time of
-    receipt (`received_ms`, by the console's clock) only if these stamps are far off.
+    The moment is in milliseconds since 1970, in full seconds. The result is the same from state to
+    state, because it uses the table's own stamps. It uses the time of receipt (`received_ms`, by
+    the console's clock) only if these stamps are far off.
     """
     clock = state.match.clock
     if clock is None or not clock.running or clock.deadline_ms is None:
@@ -33,7 +35,7 @@ def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
 def table_time_to_epoch_ms(
     state: PublicState, table_ms: int, received_ms: int | None
 ) -> int | None:
-    """Return a moment of the table's own clock in milliseconds since 1970, to the second.
+    """Return a moment of the table's own clock in milliseconds since 1970, in full seconds.
 
     The result is by the console's clock, like `ends_ms`. It is None if the state does not contain
     the table's own time (`at_ms`).
@@ -48,10 +50,10 @@ def table_time_to_epoch_ms(
 
 
 class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A stop of the area's clocks: its start (console's clock), its reason, and who ordered it.
+    """A stop of the area's clocks: when it began, its reason, and the person who ordered it.
 
-    An empty text is unknown. `since_ms` is None at a table with an older program, which reports
-    only that its clock is stopped.
+    `since_ms` is a time of the console's clock. It is None at a table with an older program, which
+    reports only that its clock is stopped. A text is empty if it is unknown.
     """
 
     since_ms: int | None = None
@@ -62,27 +64,31 @@ class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
-    """Return the stop of the area's clock at a table with a running match, or None.
+    """Return the stop of the area's clocks as one table reports it, or None if there is no stop.
 
-    `received_ms` is when this state was received, by the console's clock.
+    Without a match in play there is no stop. `received_ms` is when this state was received, by the
+    console's clock.
     """
     match = state.match
+    if not is_playing(state):
+        return None
     told = match.area_stop
     if told is None:
-        stands = match.started and match.clock is not None and not match.clock.running
+        stands = match.clock is not None and not match.clock.running
         return AreaStopView() if stands else None
-    why, by = reason_words(told.reason or ""), by_words(told.by or "")
-    return AreaStopView(
+    return fill_struct(
+        AreaStopView,
         since_ms=table_time_to_epoch_ms(state, told.since_ms, received_ms),
-        why_en=why.en,
-        why_zh=why.zh,
-        by_en=by.en,
-        by_zh=by.zh,
+        why=reason_words(told.reason or ""),
+        by=signer_words(told.by or ""),
     )
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the stop that most tables report, from the table where it began first."""
+    """Return the stop that most tables report, or None.
+
+    Its start is the earliest of those reported.
+    """
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
     alike = [one for one in stops if (one.why_en, one.why_zh, one.by_en, one.by_zh) == most]
@@ -90,7 +96,7 @@ def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
 
 
 MIN_DIFFERENCE_S: Final = 3
-"""A clock differs from the area's if it is more than this many seconds off (provisional)."""
+"""A clock differs from its area's clock if it is off by more. No rule text sets this."""
 MIN_DEALS_BEHIND: Final = 2
 """A table is slow if it is at least this many deals below its area's median."""
 ANNOUNCEMENTS: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
@@ -107,7 +113,7 @@ class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
 
 
 class SlowTable(msgspec.Struct, frozen=True, gc=False):
-    """A table that has played `deals` fewer deals than its area's median."""
+    """A table that is `deals` deals behind the median of its area."""
 
     table: str
     deals: int
@@ -126,13 +132,15 @@ class DifferingClock(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaView(msgspec.Struct, frozen=True, kw_only=True):
-    """One area. A tuple lists tables, and an int without a unit is a number of tables.
+    """One area as its page shows it.
+
+    A tuple lists tables, and an int without a unit is a number of tables.
 
     `running`: True if more than half of the clocks run. `ends_ms`: the median end of the running
     clocks, in milliseconds since 1970 by the console's clock. `left_s`: the median seconds left on
     stopped clocks. At least one of the two is None, and both are before the first match starts.
     Neither contains added time. `stop`: the stop in force at the tables `held`. `announced`: the
-    most common last announcement. `event`, `round`: those of most matches.
+    most common last announcement. `event`, `round`: the tournament and the round of most matches.
     """
 
     area: str
@@ -169,7 +177,7 @@ class _TableClock(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_areas(snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaView]:
-    """Return all areas, sorted by name."""
+    """Return the view of each area, sorted by the area's name."""
     found: dict[str, list[TableSnapshot]] = {}
     for one in snapshots:
         found.setdefault(one.area, []).append(one)
@@ -196,7 +204,10 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         round=_most_common(state.match.round for _, state in known),
         live=sum(_is_live(one, now_ms) for one in snapshots),
         waiting=sum(
-            any(reason.rank < Urgency.UNHEARD for reason in list_table_reasons(one, now_ms))
+            any(
+                reason.rank < Urgency.UNHEARD
+                for reason in list_table_reasons(one, one.freshness(now_ms))
+            )
             for one in snapshots
         ),
         not_started=sum(is_waiting_to_start(state) for _, state in known),
@@ -211,7 +222,7 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
         stop=most_common_stop([stop for _, stop in stops if stop is not None]),
         held=tuple(table for table, stop in stops if stop is not None),
         announced=max(
-            # Of two that are equally common, the later.
+            # If two are equally common, the later one is used.
             (one for one in ANNOUNCEMENTS if said[one]),
             key=lambda one: (said[one], ANNOUNCEMENTS.index(one)),
             default=None,
@@ -225,7 +236,7 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
 
 
 def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
-    """Return True if the last state of a table is still its present state.
+    """Return True if a table's last state is recent enough to be its present state.
 
     A table that is not live does not count for the area's clock, unless none is live.
     """
@@ -233,7 +244,7 @@ def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Return True if a match is laid out but not started."""
+    """Return True if a match is set up but not started."""
     return state.match.match is not None and not state.match.started
 
 
@@ -283,6 +294,6 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return the most common value, or the first of several. Return None if there is no value."""
+    """Return the most frequent value other than None, or the first of several such values."""
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

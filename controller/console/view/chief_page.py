@@ -1,17 +1,17 @@
-"""The chief's page: what the chief must decide or confirm, and what the chief should know.
+"""The chief referee's page: what the chief must decide or confirm, and what the chief should know.
 
-A state does not contain since when a matter is open. The caller stores that time by the name of
-the matter (`open_matter_names`).
+A state does not contain the time when a matter was opened. The caller stores that time by the name
+of the matter (`open_matter_names`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from statistics import median_low
 from typing import Final
 
 import msgspec
 
 from controller.console.table_snapshots import TableSnapshot
+from controller.console.view import fill_struct
 from controller.console.view.area_clocks import clock_end_ms, is_over, is_playing
 from controller.console.view.integrity import (
     NO_NOTES,
@@ -23,12 +23,9 @@ from controller.console.view.integrity import (
 from controller.messages import PublicMatch, PublicRuling, PublicState, Side, VerbalCorrection
 from controller.words import Words, decided_by_words
 
-FirstSeen = Mapping[str, int]
-"""When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
-
 
 class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A ruling that waits for the chief: for a decision, or (`verbal`) for a confirmation.
+    """A ruling that the chief must decide, or must confirm if `verbal` is True.
 
     A verbal ruling is an oral decision of the chief that a referee entered. `by`: who proposed the
     ruling, or the chief and the person who entered the oral decision. `since_ms`: when the console
@@ -56,7 +53,10 @@ class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True)
 
 
 class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A finished sheet with missing signatures: the number it has, and who has still to sign."""
+    """A finished score sheet that lacks signatures.
+
+    `signed`: how many it has. `signers`: who has still to sign.
+    """
 
     table: str
     signed: int
@@ -65,83 +65,30 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
-    """Yield the names of a table's open matters. The caller stores their first times by name."""
+    """Yield the name of each matter of a table that waits for the chief or for signatures."""
+    return (name for name, _ in _open_matters(table, state))
+
+
+def _open_matters(
+    table: str, state: PublicState
+) -> Iterator[tuple[str, PendingApproval | UnconfirmedCorrection | UnsignedSheet]]:
+    """Yield each open matter of a table with its name. The time when it was opened is not known."""
     match = state.match
     for ruling in match.rulings:
-        if _needs_chief(ruling):
-            yield _ruling_name(table, match, ruling)
-    for word in match.spoken:
-        yield _correction_name(table, match, word)
-    if is_over(state) and match.signers:
-        yield _sheet_name(table, match)
-
-
-def list_approvals(
-    table: str, state: PublicState, first_seen: FirstSeen
-) -> Iterator[PendingApproval]:
-    """Yield a table's rulings that wait for the chief."""
-    for ruling in state.match.rulings:
-        if _needs_chief(ruling):
-            verbal = _is_unconfirmed_word(ruling)
+        verbal = ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
+        if verbal or (ruling.state == "proposed" and ruling.needs == "chief"):
             by = decided_by_words(ruling.by)
             if verbal:
                 by = decided_by_words(ruling.approved_by, ruling.entered_by)
-            yield PendingApproval(
-                table=table,
-                ruling=ruling,
-                verbal=verbal,
-                by=by,
-                since_ms=first_seen.get(_ruling_name(table, state.match, ruling)),
-            )
-
-
-def list_unconfirmed_corrections(
-    table: str, state: PublicState, first_seen: FirstSeen
-) -> Iterator[UnconfirmedCorrection]:
-    """Yield a table's oral corrections that the chief has not confirmed yet."""
-    for word in state.match.spoken:
-        name = _correction_name(table, state.match, word)
+            name = f"{table} {match.match} {ruling.id} {ruling.state}"
+            yield name, PendingApproval(table=table, ruling=ruling, verbal=verbal, by=by)
+    for word in match.spoken:
         by = decided_by_words(word.by, word.entered_by)
-        yield UnconfirmedCorrection(
-            table=table, correction=word, by=by, since_ms=first_seen.get(name)
-        )
-
-
-def list_unsigned_sheets(
-    known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
-) -> Iterator[UnsignedSheet]:
-    """Yield the finished sheets with missing signatures."""
-    for one, state in known:
-        match = state.match
-        if is_over(state) and match.signers:
-            yield UnsignedSheet(
-                table=one.table,
-                signed=len(match.signed),
-                signers=tuple(match.signers),
-                since_ms=first_seen.get(_sheet_name(one.table, match)),
-            )
-
-
-def _needs_chief(ruling: PublicRuling) -> bool:
-    """Return True if a ruling waits for the chief's decision or confirmation."""
-    proposed = ruling.state == "proposed" and ruling.needs == "chief"
-    return proposed or _is_unconfirmed_word(ruling)
-
-
-def _is_unconfirmed_word(ruling: PublicRuling) -> bool:
-    return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
-
-
-def _ruling_name(table: str, match: PublicMatch, ruling: PublicRuling) -> str:
-    return f"{table} {match.match} {ruling.id} {ruling.state}"
-
-
-def _correction_name(table: str, match: PublicMatch, word: VerbalCorrection) -> str:
-    return f"{table} {match.match} correction {word.row}"
-
-
-def _sheet_name(table: str, match: PublicMatch) -> str:
-    return f"{table} {match.match} unsigned {match.version}"
+        correction = UnconfirmedCorrection(table=table, correction=word, by=by)
+        yield f"{table} {match.match} correction {word.row}", correction
+    if is_over(state) and match.signers:
+        sheet = UnsignedSheet(table=table, signed=len(match.signed), signers=tuple(match.signers))
+        yield f"{table} {match.match} unsigned {match.version}", sheet
 
 
 ESTIMATE_STEP_MS: Final = 30_000
@@ -149,7 +96,7 @@ ESTIMATE_STEP_MS: Final = 30_000
 
 
 class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table with a deal that is expected to end `by_s` after the match's time is up.
+    """A table with a deal that may end `by_s` seconds after the time of the match is up.
 
     `pace_s`: the mean time of the table's `deals` finished deals, from release to release. In the
     first deal (`deals` is 0) it is the median pace of the other tables of the area. The present
@@ -186,7 +133,7 @@ class _DealPace(msgspec.Struct, frozen=True, gc=False):
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
-    """Yield each table with a deal that ends half a minute or more after the match's time is up."""
+    """Yield each table whose deal will probably end 30 s or more after the match's time is up."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
     by_area: dict[str, list[int]] = {}
     for each in paces:
@@ -199,13 +146,10 @@ def estimate_overruns(
             continue
         late_ms = max(each.began_ms + pace_ms, now_ms) - each.ends_ms
         if late_ms >= ESTIMATE_STEP_MS:
-            match = each.match
-            yield OverrunEstimate(
+            yield fill_struct(
+                OverrunEstimate,
+                each.match,
                 table=each.snapshot.table,
-                deal=match.deal or 0,
-                phase=match.phase,
-                phase_en=match.phase_en,
-                phase_zh=match.phase_zh,
                 ends_ms=each.ends_ms,
                 by_s=late_ms // ESTIMATE_STEP_MS * ESTIMATE_STEP_MS // 1000,
                 pace_s=pace_ms // 1000,
@@ -214,7 +158,7 @@ def estimate_overruns(
 
 
 def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
-    """Return a table's pace. Return None if no deal is under way or the clock does not run."""
+    """Return a table's pace, or None if no deal is under way or its match clock does not run."""
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
         return None
@@ -234,13 +178,17 @@ LOST_VERDICTS: Final = frozenset({"forfeit", "disqualified", "both_lost"})
 NEAR_END_ANNOUNCEMENTS: Final = frozenset(
     {"announce_15", "announce_5", "announce_1", "last_deal", "time_up"}
 )
-"""After these, equal levels in a knock-out are listed: the last 15 minutes (provisional)."""
+"""After one of these announcements, equal levels in a knock-out match are listed.
+
+The first of them is made 15 minutes before the end. No rule text sets this time.
+"""
 
 
 class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A knock-out match with equal levels near its end. `due`: an extra deal must be ordered now.
+    """A knock-out match that is near its end while both sides have the same level.
 
-    `ends_ms`: when the match's time is up, by the console's clock. None if its clock does not run.
+    `due`: an extra deal must be ordered now. `ends_ms`: when the match's time is up, by the
+    console's clock. None if its clock does not run.
     """
 
     table: str
@@ -258,7 +206,7 @@ class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A heavy penalty in force, or a match that ended without being played out."""
+    """A heavy penalty in force, or a match that a side lost without playing it to its end."""
 
     table: str
     words_en: str
@@ -291,12 +239,16 @@ def build_chief_view(
     """Return the chief's page for all tables of a hall."""
     known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
-    since = notes.first_seen_ms
-    approvals = [list_approvals(one.table, state, since) for one, state in known]
-    spoken = [list_unconfirmed_corrections(one.table, state, since) for one, state in known]
+    matters = [
+        msgspec.structs.replace(matter, since_ms=notes.first_seen_ms.get(name))
+        for one, state in known
+        for name, matter in _open_matters(one.table, state)
+    ]
+    approvals = [one for one in matters if isinstance(one, PendingApproval)]
+    spoken = [one for one in matters if isinstance(one, UnconfirmedCorrection)]
     return ChiefView(
-        approvals=tuple(sorted(chain(*approvals), key=lambda one: one.since_ms or 0)),
-        spoken=tuple(sorted(chain(*spoken), key=lambda one: one.since_ms or 0)),
+        approvals=tuple(sorted(approvals, key=lambda one: one.since_ms or 0)),
+        spoken=tuple(sorted(spoken, key=lambda one: one.since_ms or 0)),
         integrity=tuple(
             finding for one in snapshots for finding in list_integrity_findings(one, now_ms, notes)
         ),
@@ -307,7 +259,7 @@ def build_chief_view(
         at_a=tuple(
             each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
         ),
-        unsigned=tuple(list_unsigned_sheets(known, since)),
+        unsigned=tuple(one for one in matters if isinstance(one, UnsignedSheet)),
         outcomes=tuple(
             each for one, state in known for each in _heavy_outcomes(one.table, state.match)
         ),

@@ -1,8 +1,9 @@
-"""A referee's questions that need no table: what a play is, and how many cards a hand must have.
+"""Answers to a referee's questions that need no table.
 
-The judge of combinations belongs to the rulebook (controller/rules/combos). No table publishes
-its hands, so a person who sees the cards enters them. How many cards a seat must hold follows
-from the public state of the deal.
+The questions are which combination a play is, and how many cards a seat must hold. The judge of
+combinations belongs to the rulebook (controller/rules/combos). No table publishes its hands, so a
+person who sees the cards enters them. How many cards a seat must hold follows from the public state
+of the deal.
 """
 
 from collections.abc import Sequence
@@ -35,10 +36,10 @@ class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question on combinations. `on`: the play to beat, or None for a lead.
+    """A question about played cards: whether the play is legal, or which kinds it contains.
 
-    `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, or None in Big
-    Two.
+    `on`: the play to beat, or None for a lead. `contained`: the question is which kinds the play
+    contains. `level`: 2 … A, or None in Big Two. Source: seed 000 A16.3.1.
     """
 
     profile: str
@@ -49,7 +50,7 @@ class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
 
 class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A kind of combination by its name."""
+    """A kind of combination. `ranked`: a player who declares it also names its ranks."""
 
     kind: str
     en: str
@@ -69,7 +70,7 @@ class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
-    """Return the ruling on a question. Raises QuestionError with a message of one line."""
+    """Return the answer to a question. Raises QuestionError with a message of one line."""
     level = None if question.level is None else parse_typed_level(question.level)
     if question.contained:
         return judge_contained_kinds(profile, level, question.play.cards)
@@ -85,7 +86,7 @@ def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRulin
 
 
 def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
-    """Return the combinations of a rulebook. `ranked`: its declaration names the ranks."""
+    """Return all kinds of combinations that a rulebook has."""
     big_two = isinstance(profile, BigTwoProfile)
     names = BIG_TWO_KINDS.items() if big_two else COMBO_NAMES.items()
     return [
@@ -97,11 +98,11 @@ def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
 
 
 def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
-    """Return how many cards each seat must hold before the first lead (seed 000 A5.2).
+    """Return how many cards each seat must hold before the first lead.
 
     `hand`: the size of a hand in the rulebook. A seat that paid tribute and has no return yet holds
     one card less, and the seat that received the tribute one more. Until all payments are known, a
-    card on the table may be counted or not.
+    card on the table may be counted or not. Source: seed 000 A5.2.
     """
     cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
     laid: Sequence[Seat] = ()

@@ -11,6 +11,7 @@ from msgspec import inspect
 from controller.commands.argument_values import CountsForSeats
 from controller.commands.match_arguments import PairDetailsBySide
 from controller.commands.registry import COMMANDS, BoundTo, CommandSpec
+from controller.console.view import fill_struct
 from controller.console.view.phrases import name_of
 from controller.messages import Role
 from controller.words import COMMAND_WORDS, Words
@@ -87,25 +88,16 @@ ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "phase": Words("phase for which it is meant", "所针对的阶段"),
 }
 
-
 ArgumentKind = Literal[
-    "seat",
-    "side",
-    "text",
-    "int",
-    "bool",
-    "cards",
-    "counts",
-    "order",
-    "choice",
-    "card",
-    "pairs",
-    "object",
+    "seat", "side", "text", "int", "bool", "counts", "order", "choice", "card", "pairs", "object"
 ]
 
 
 class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
-    """One argument. `min`, `max`: the limits of a number, or of the length of a text."""
+    """An argument of a command, as the command's form shows it.
+
+    `min`, `max`: the limits of a number, or of the length of a text.
+    """
 
     name: str
     kind: ArgumentKind
@@ -119,7 +111,10 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """One command. `label_*`: the text of its button. `does_*`: one line about its effect."""
+    """The form of one command, with which a person sends it.
+
+    `label_*`: the text of its button. `does_*`: one line about its effect.
+    """
 
     roles: list[Role]
     signed: bool
@@ -133,7 +128,7 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def command_forms() -> Mapping[str, CommandFormView]:
-    """Return the forms of all commands by name."""
+    """Return the form of each command by the command's name."""
     return {cmd: _command_form(cmd, command) for cmd, command in COMMANDS.items()}
 
 
@@ -142,12 +137,12 @@ def _command_form(cmd: str, command: CommandSpec) -> CommandFormView:
     has_chinese = any(char > "\u2fff" for char in command.help)
     shape = inspect.type_info(command.args)
     assert isinstance(shape, inspect.StructType)
-    return CommandFormView(
+    return fill_struct(
+        CommandFormView,
         roles=[role for role in Role if role in command.roles],
         signed=command.signed,
         bound=command.bound_to,
-        label_en=label.en,
-        label_zh=label.zh,
+        label=label,
         does_en=command.help.partition(" (")[0] if has_chinese else command.help,
         does_zh=label.zh,
         args=[_argument_view(field, annotations[field.name]) for field in shape.fields],
@@ -157,9 +152,9 @@ def _command_form(cmd: str, command: CommandSpec) -> CommandFormView:
 def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
     shape, meta = _unwrapped(field.type)
     kind = _kind(shape, meta)
-    words = name_of(ARGUMENT_NAMES, field.encode_name)
     default = None if field.default is msgspec.NODEFAULT else msgspec.to_builtins(field.default)
-    return ArgumentView(
+    return fill_struct(
+        ArgumentView,
         name=field.encode_name,
         kind=kind,
         required=field.required,
@@ -167,13 +162,12 @@ def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
         choices=_choices(annotation) if kind == "choice" else None,
         min=_limit(shape, "ge", "min_length"),
         max=_limit(shape, "le", "max_length"),
-        words_en=words.en,
-        words_zh=words.zh,
+        words=name_of(ARGUMENT_NAMES, field.encode_name),
     )
 
 
 def _choices(annotation: Any) -> list[str]:
-    """Return the values of an annotation, in the order in which they are declared."""
+    """Return the values that a type annotation allows, in the order in which they are declared."""
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return [str(one.value) for one in annotation]
     if get_origin(annotation) is Literal:
@@ -182,7 +176,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
-    """Return a type without `None` and without metadata, and the JSON schema of the metadata."""
+    """Return a type without `None` and metadata, and the JSON schema that the metadata contains."""
     meta: Mapping[str, Any] = {}
     while True:
         if isinstance(shape, inspect.Metadata):
@@ -203,18 +197,12 @@ def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> ArgumentKind:
         return "seat" if title == "seat" else "side"
     if isinstance(shape, inspect.StructType):
         return _KIND_BY_STRUCT.get(shape.cls, "object")
-    if isinstance(shape, inspect.LiteralType | inspect.EnumType):
-        return "choice"
-    if isinstance(shape, inspect.BoolType):
-        return "bool"
-    if isinstance(shape, inspect.IntType):
-        return "int"
     if isinstance(shape, inspect.StrType):
         return "card" if "a card, as" in str(meta.get("description", "")) else "text"
     if isinstance(shape, inspect.VarTupleType):
         _, of_one = _unwrapped(shape.item_type)
         return "order" if of_one.get("title") == "seat" else "object"
-    return "object"
+    return _KIND_BY_TYPE.get(type(shape), "object")
 
 
 def _limit(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
@@ -223,6 +211,12 @@ def _limit(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
     return found if isinstance(found, int) else None
 
 
+_KIND_BY_TYPE: Final[Mapping[type, ArgumentKind]] = {
+    inspect.LiteralType: "choice",
+    inspect.EnumType: "choice",
+    inspect.BoolType: "bool",
+    inspect.IntType: "int",
+}
 _KIND_BY_STRUCT: Final[Mapping[type, ArgumentKind]] = {
     CountsForSeats: "counts",
     PairDetailsBySide: "pairs",

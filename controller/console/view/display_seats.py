@@ -1,7 +1,6 @@
-"""The seats on a table's display, and the buttons of each seat.
+"""The seats on a table's display, and the buttons of each seat. Each button is a complete command.
 
-Each button is a complete command. So the meaning of a touch is decided here, where tests cover
-it, and not in a browser.
+So the meaning of a touch is decided here, where tests cover it, and not in a browser.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,10 +14,10 @@ from controller.seats import side_of
 
 
 class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A command that a seat may give now. `say`: the key of the button's text.
+    """A button of a seat on the display, with its command.
 
-    `of`: the seat that the command is about, if that is another seat. `hold`: the command needs a
-    long press, because it cannot be taken back.
+    `say`: the key of its text. `of`: the seat that the command is about, if that is another seat.
+    `hold`: the command needs a long press, because it cannot be taken back.
     """
 
     cmd: str
@@ -33,15 +32,17 @@ class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 _COUNT_CLAIM_PHASES: Final = frozenset(
     {"count_check", "anti_check", "tribute", "return", "choices", "play"}
 )
-"""Phases in which a count may be claimed, in play until the first lead (seed 000 A5.2)."""
+"""Phases in which a seat may claim a wrong count, until the first lead. Source: seed 000 A5.2."""
 
 
 def list_buttons(
     seat: Seat, match: PublicMatch, *, waits: bool, called: bool
 ) -> Iterator[SeatButton]:
-    """Yield a seat's buttons: what the table waits for, what the seat may report, then the call.
+    """Yield the buttons of a seat in their order on the display.
 
-    `waits`: the table waits for this seat. `called`: the seat has already called the referee.
+    First come the answers for which the table waits, then what the seat may report, then the call
+    to the referee. `waits`: the table waits for this seat. `called`: the seat has already called
+    the referee.
     """
     if waits and match.phase in _BUTTONS_BY_PHASE:
         yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
@@ -67,7 +68,11 @@ def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[
 
 
 def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the return. Before it, yield UP's choice between two equal tributes (seed 003 R4.5)."""
+    """Yield the button that confirms the return of a card.
+
+    UP is the winner of the last deal. If UP may still choose between two equal tributes, yield that
+    choice first. Source: seed 003 R4.5.
+    """
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
@@ -76,7 +81,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield yes and no as answers to the open question of Big Two."""
+    """Yield the buttons yes and no, which answer the open question of Big Two."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
         yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
@@ -84,7 +89,7 @@ def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the lead, or the confirmation that an opponent is out."""
+    """Yield the button that confirms the first lead, or that an opponent is out."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
@@ -108,7 +113,10 @@ _BUTTONS_BY_PHASE: Final[Mapping[str, Callable[[Seat, PublicMatch], Iterator[Sea
 def _confirm_button(
     seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
 ) -> SeatButton:
-    """Return the green button. It names the phase, so a late touch confirms no later phase."""
+    """Return the green button, which confirms a step.
+
+    Its command names the phase, so a late touch confirms no later phase.
+    """
     return _button(
         "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
     )
@@ -136,10 +144,10 @@ def _button(
 
 
 class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One seat. `waits`: the table waits for it. `place`: its place in the finish, from 1 on.
+    """One seat as the table's display shows it. `waits`: the table waits for it.
 
-    `cuts`: it may cut now. `called`: its red button was pressed, and the referee has not come.
-    `buttons`: in the order of `list_buttons`.
+    `place`: its place in the finish, from 1 on. `cuts`: it may cut now. `called`: its red button
+    was pressed, and the referee has not come. `buttons`: in the order of `list_buttons`.
     """
 
     seat: Seat

@@ -1,4 +1,8 @@
-"""The file of a draw (对阵表): its columns, and its rows as text, as any spreadsheet saves it."""
+"""The file of a draw (对阵表): its columns, and the reader of its rows.
+
+A draw lists the matches of a round with their tables and pairs. Any spreadsheet program can save
+such a file.
+"""
 
 import csv
 import io
@@ -11,14 +15,17 @@ from controller.faults import Language
 from controller.words import Words
 
 MAX_ROWS: Final = 500
-"""Matches of one draw (provisional)."""
+"""The most matches in one draw. The number is an estimate."""
 MAX_BYTES: Final = 256 * 1024
 MAX_CELL_LENGTH: Final = 64
-"""Characters of a cell (provisional)."""
+"""The most characters in one cell. The number is an estimate."""
 
 
 class DrawColumn(NamedTuple):
-    """A column: its names, whether it is needed, a description, and an example."""
+    """A column of a draw's file, with two names, a description and an example.
+
+    `needed`: every row must fill it.
+    """
 
     zh: str
     en: str
@@ -28,46 +35,47 @@ class DrawColumn(NamedTuple):
 
 
 COLUMNS: Final[Mapping[str, DrawColumn]] = {
-    "table": DrawColumn(
-        "台号", "table", True, Words("the table's number or id", "台号或机器编号"), "1"
-    ),
-    "round": DrawColumn("轮次", "round", True, Words("a number, 1 to 999", "1至999的数"), "1"),
-    "match": DrawColumn("局", "match", True, Words("a number, 1 to 9999", "1至9999的数"), "1"),
-    "stage": DrawColumn(
-        "阶段",
-        "stage",
-        True,
-        Words("swiss, round_robin or knockout", "积分编排、循环赛或淘汰赛"),
-        "积分编排",
-    ),
-    "ns_id": DrawColumn("南北队号", "ns_id", True, Words("the pair's number", "队号"), "101"),
-    "ns_name": DrawColumn("南北队名", "ns_name", True, Words("the pair's name", "队名"), "梅队"),
-    "north": DrawColumn("北", "north", False, Words("the player's name", "姓名"), "李娜"),
-    "south": DrawColumn("南", "south", False, Words("the player's name", "姓名"), "吴军"),
-    "ew_id": DrawColumn("东西队号", "ew_id", True, Words("the pair's number", "队号"), "102"),
-    "ew_name": DrawColumn("东西队名", "ew_name", True, Words("the pair's name", "队名"), "竹队"),
-    "east": DrawColumn("东", "east", False, Words("the player's name", "姓名"), "徐敏"),
-    "west": DrawColumn("西", "west", False, Words("the player's name", "姓名"), "何宇"),
-    "event": DrawColumn(
-        "比赛",
-        "event",
-        False,
-        Words("the event; if empty, the one named above", "比赛名称；不填则同上"),
-        "示例杯",
-    ),
-    "match_id": DrawColumn(
-        "编号",
-        "match_id",
-        False,
-        Words("the match's id; if empty, one is made", "本局编号；不填则自动生成"),
-        "",
-    ),
+    column.en: column
+    for column in (
+        DrawColumn("台号", "table", True, Words("the table's number or id", "台号或机器编号"), "1"),
+        DrawColumn("轮次", "round", True, Words("a number, 1 to 999", "1至999的数"), "1"),
+        DrawColumn("局", "match", True, Words("a number, 1 to 9999", "1至9999的数"), "1"),
+        DrawColumn(
+            "阶段",
+            "stage",
+            True,
+            Words("swiss, round_robin or knockout", "积分编排、循环赛或淘汰赛"),
+            "积分编排",
+        ),
+        DrawColumn("南北队号", "ns_id", True, Words("the pair's number", "队号"), "101"),
+        DrawColumn("南北队名", "ns_name", True, Words("the pair's name", "队名"), "梅队"),
+        DrawColumn("北", "north", False, Words("the player's name", "姓名"), "李娜"),
+        DrawColumn("南", "south", False, Words("the player's name", "姓名"), "吴军"),
+        DrawColumn("东西队号", "ew_id", True, Words("the pair's number", "队号"), "102"),
+        DrawColumn("东西队名", "ew_name", True, Words("the pair's name", "队名"), "竹队"),
+        DrawColumn("东", "east", False, Words("the player's name", "姓名"), "徐敏"),
+        DrawColumn("西", "west", False, Words("the player's name", "姓名"), "何宇"),
+        DrawColumn(
+            "比赛",
+            "event",
+            False,
+            Words("the event; if empty, the one named above", "比赛名称；不填则同上"),
+            "示例杯",
+        ),
+        DrawColumn(
+            "编号",
+            "match_id",
+            False,
+            Words("the match's id; if empty, one is made", "本局编号；不填则自动生成"),
+            "",
+        ),
+    )
 }
 """The columns of a draw, in the order of the example. A file may have them in any order."""
 
 
 class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault in a draw: its text, its line in the file (from 1 on), and its column."""
+    """A mistake in the file of a draw, with its line (from 1 on) and its column, if known."""
 
     line: int
     column_en: str | None = None
@@ -77,7 +85,7 @@ class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def example_draw(language: Language, table: str) -> bytes:
-    """Return a draw to begin with, in a form for Excel: a heading and one match at `table`."""
+    """Return an example file for Excel, with a heading and one match at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     columns = list(COLUMNS.values())
@@ -99,7 +107,7 @@ class UnreadableDraw(Exception):
 
 
 def decode_draw(body: bytes) -> tuple[str, str]:
-    """Return the text of a file, and its encoding: UTF-8, UTF-16 or GB18030.
+    """Return the text of a draw's file and its encoding: UTF-8, UTF-16 or GB18030.
 
     Raises UnreadableDraw if the file is too long or is not text.
     """
@@ -117,14 +125,12 @@ def decode_draw(body: bytes) -> tuple[str, str]:
         if "\0" not in text:
             return text, encoding.removesuffix("-sig")
     raise UnreadableDraw(
-        1,
-        "this is not text: save the spreadsheet as CSV",
-        "文件不是文本，请将表格另存为CSV",
+        1, "this is not text: save the spreadsheet as CSV", "文件不是文本，请将表格另存为CSV"
     )
 
 
 def parse_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not empty, each with the line where it begins.
+    """Return all rows that are not empty, each with the number of its first line.
 
     Raises UnreadableDraw if the text is not CSV, has no row, or has too many rows.
     """
@@ -155,9 +161,7 @@ def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
     Raises UnreadableDraw if a column is unknown, is there twice, or is missing.
     """
     line, heading = lines[0]
-    known = {
-        called: key for key, column in COLUMNS.items() for called in (column.zh, column.en, key)
-    }
+    known = {called: key for key, column in COLUMNS.items() for called in (column.zh, key)}
     named: list[str] = []
     for cell in heading:
         if not cell:

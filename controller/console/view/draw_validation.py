@@ -1,16 +1,18 @@
-"""A draw (对阵表) from a spreadsheet. The whole draw is checked before any match is sent.
+"""The check of a draw (对阵表). The whole draw is checked before any match is sent.
 
-A row is a match: its table, round, number and stage, and the two pairs with their players. A
-fault is reported by line and column, in both languages. A draw with a fault is refused whole.
+A row is a match: its table, round, number and stage, and the two pairs with their players. A fault
+is reported by line and column, in both languages. A draw with a fault is refused whole.
 """
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
 from controller.commands.match_arguments import SetMatchArgs
+from controller.console.view import fill_struct
 from controller.console.view.draw_file import (
     COLUMNS,
     MAX_CELL_LENGTH,
@@ -43,9 +45,12 @@ _STAGES: Final = {
     "淘汰赛": "knockout",
 }
 
+AddFault = Callable[[str | None, str, str], None]
+"""A function that adds a fault of one row: the key of the column, and the text."""
+
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of the draw: its table, and the arguments of the command for that table."""
+    """One match of a draw, with the arguments of the command that sets it up at its table."""
 
     line: int
     table: str
@@ -53,7 +58,7 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def command_id(self) -> str:
-        """Return the id of the command.
+        """Return the id of the command that sets up this match.
 
         The same match at the same table has the same id for every sender. The earlier penalties of
         its pairs do not change the id.
@@ -64,9 +69,10 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draw(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole draw: its matches, or its faults. `digest`: a hash of the file and the default event.
+    """A checked draw: its matches, or its faults.
 
-    `with_records` adds the earlier penalties to the digest.
+    `digest`: a hash of the file and the default event. `with_records` adds the earlier penalties to
+    the digest.
     """
 
     digest: str
@@ -76,7 +82,7 @@ class Draw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
-    """Return the draw in a file for these tables. `event`: the event of rows that name none."""
+    """Read and check a draw for these tables. `event`: the event of rows that name none."""
     digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
     try:
         text, encoding = decode_draw(body)
@@ -108,63 +114,47 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Add a fault. `column` is the key of its column, or None."""
-        at = None if column is None else COLUMNS[column]
-        self.faults.append(
-            DrawFault(
-                line=line,
-                column_en=None if at is None else at.en,
-                column_zh=None if at is None else at.zh,
-                en=en,
-                zh=zh,
-            )
-        )
+        """Add a fault of the draw, in the column with the key `column`, or in no column."""
+        at = COLUMNS.get(column or "")
+        known = {} if at is None else {"column": Words(at.en, at.zh)}
+        self.faults.append(fill_struct(DrawFault, line=line, en=en, zh=zh, **known))
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Read one row. `beyond`: by how many cells it is longer than the heading."""
-        before = len(self.faults)
+        """Add one row's match or faults. `beyond`: by how many cells it exceeds the heading."""
+        before, fault = len(self.faults), partial(self.add_fault, line)
         if beyond > 0:
-            self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
+            fault(None, "there are more cells than columns", "单元格多于列数")
         for key, column in COLUMNS.items():
             cell = cells.get(key, "")
             if column.needed and not cell:
-                self.add_fault(line, key, "this cell is empty", "未填写")
+                fault(key, "this cell is empty", "未填写")
             elif len(cell) > MAX_CELL_LENGTH:
-                self.add_fault(
-                    line,
-                    key,
-                    f"more than {MAX_CELL_LENGTH} characters",
-                    f"超过{MAX_CELL_LENGTH}个字",
-                )
+                fault(key, f"more than {MAX_CELL_LENGTH} characters", f"超过{MAX_CELL_LENGTH}个字")
             elif not all(map(is_printable, cell)):
-                self.add_fault(
-                    line, key, "a character that cannot be printed", "含有无法显示的字符"
-                )
+                fault(key, "a character that cannot be printed", "含有无法显示的字符")
         table_no = cells.get("table", "")
         table = self._tables.get(_number(table_no))
         if table_no and table is None:
-            self.add_fault(
-                line, "table", f"there is no table {table_no} here", f"此处没有{table_no}号台"
-            )
-        args = self._args(line, cells)
+            fault("table", f"there is no table {table_no} here", f"此处没有{table_no}号台")
+        args = self._args(cells, fault)
         if len(self.faults) > before or table is None:
             return
         try:
             laid = msgspec.convert(args, SetMatchArgs)
         except msgspec.ValidationError as error:
-            # A fault that a table would refuse for another reason.
-            self.add_fault(line, None, f"a table refuses this row: {error}", "机器不接受此行内容")
+            # Any other reason for which a table would refuse the row.
+            fault(None, f"a table refuses this row: {error}", "机器不接受此行内容")
             return
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
     def check_duplicates(self) -> None:
-        """Add a fault for each table, pair, player or id that has more than one match."""
+        """Add a fault for each table, pair, player or match id that occurs in two matches."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
             for kind, column, value in _unique_values(laid):
                 first = seen.get((kind, value))
                 if kind == "id" and first is not None and seen["table", laid.table] == first:
-                    continue  # the fault of the table covers this one
+                    continue  # The fault of the table covers this one.
                 if first is None:
                     seen[kind, value] = laid.line
                     continue
@@ -172,19 +162,16 @@ class _DrawReader:
                 en, zh = twice.en.format(line=first), twice.zh.format(line=first)
                 self.add_fault(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
 
-    def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
-        number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
+    def _args(self, cells: Mapping[str, str], fault: AddFault) -> dict[str, Any]:
+        number, match = _int(cells, "round", 999, fault), _int(cells, "match", 9999, fault)
         stage = _STAGES.get(cells.get("stage", "").lower())
         if cells.get("stage") and stage is None:
-            self.add_fault(
-                line,
-                "stage",
-                "expected swiss, round_robin or knockout",
-                "应为积分编排、循环赛或淘汰赛",
+            fault(
+                "stage", "expected swiss, round_robin or knockout", "应为积分编排、循环赛或淘汰赛"
             )
         event = cells.get("event") or self._event
         if not event:
-            self.add_fault(line, "event", "the event is missing", "未注明是哪项比赛")
+            fault("event", "the event is missing", "未注明是哪项比赛")
         table_no = cells.get("table", "")
         made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
         return {
@@ -194,20 +181,18 @@ class _DrawReader:
             "match_no": match,
             "table_no": table_no,
             "stage": stage,
-            "pairs": {
-                "NS": _pair(cells, "ns", "NS"),
-                "EW": _pair(cells, "ew", "WE"),
-            },
+            "pairs": {"NS": _pair(cells, "ns", "NS"), "EW": _pair(cells, "ew", "WE")},
         }
 
-    def _int(self, line: int, cells: Mapping[str, str], key: str, most: int) -> int:
-        cell = cells.get(key, "")
-        if not cell:
-            return 0
-        if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
-            self.add_fault(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
-            return 0
-        return int(cell)
+
+def _int(cells: Mapping[str, str], key: str, most: int, fault: AddFault) -> int:
+    cell = cells.get(key, "")
+    if not cell:
+        return 0
+    if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
+        fault(key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
+        return 0
+    return int(cell)
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -239,12 +224,12 @@ def _pair(cells: Mapping[str, str], side: str, seats: str) -> dict[str, Any]:
 
 
 def shortest_table_name(table: str, tables: Sequence[str]) -> str:
-    """Return the shortest name of a table in a draw for `tables`."""
+    """Return the shortest name that a table may have in a draw for `tables`."""
     return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
 
 
 def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
-    """Return tables by the names that people write: the id, or the id's number if it is unique."""
+    """Return the tables by the names that people write: the id, or its number if that is unique."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
         digits = "".join(sign for sign in table if sign.isdigit())
@@ -255,12 +240,12 @@ def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
 
 
 def _number(cell: str) -> str:
-    """Return a number without leading zeros, and any other text in lower case."""
+    """Return the text of a cell without leading zeros, or in lower case if it is not a number."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
 def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord]) -> Draw:
-    """Return a draw with the earlier penalties of the pairs of its matches.
+    """Return a draw whose matches contain the earlier penalties of their pairs.
 
     The digest covers the file and these penalties, so that a person sends exactly what was shown.
     """
@@ -275,7 +260,7 @@ def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord])
 
 
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
-    """Yield each match as a page shows it before anything is sent.
+    """Yield each match of a draw as a page shows it before it is sent.
 
     `brought`: how many earlier penalties each pair has.
     """

@@ -1,39 +1,41 @@
 """The public entries of a table's journal as lines of plain words, in English and Chinese.
 
-Pure. Entries are described in their order. `DealContext` contains what a line needs from earlier
-entries.
+The functions are pure. Entries are described in their order. `DealContext` contains what a line
+needs from earlier entries.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from controller.commands.registry import PANEL_KEY
 from controller.console.view import match_event_lines, phrases
 from controller.console.view.phrases import (
+    NO_WORDS,
     DealContext,
     DescribeEvent,
     EventData,
     constant_line,
+    cut_words,
     fault_cause,
     fault_words,
     leader_line,
     name_of,
+    shorten,
     template_line,
 )
 from controller.faults import fault_catalogue
 from controller.messages import PublicEvent
 from controller.seats import SEAT_NAMES
 from controller.words import CALL_WORDS, COMMAND_WORDS, ROLE_WORDS, Words, reason_words
-from controller.words import signer_words as by_words
 
 
 class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Entry `n` in words. `quiet`: a step that another line describes better.
+    """A line of words that describes entry `n` of a table's journal.
 
-    `order`: the id of the command that the entry records. `corrects`: the deal with the result that
-    the entry enters or confirms.
+    `quiet`: another line describes this step better. `order`: the id of the command that the entry
+    records. `corrects`: the deal with the result that the entry enters or confirms.
     """
 
     n: int
@@ -55,7 +57,7 @@ NO_CONTEXT: Final = DealContext()
 
 
 def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
-    """Return one public entry in words. An entry of an unknown kind is described by its kind."""
+    """Return a public entry in words. An entry of an unknown kind is described by its kind."""
     try:
         words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
@@ -95,7 +97,7 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
 def describe_events(
     events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
 ) -> tuple[TableEventLine, ...]:
-    """Return entries in words, in their order. The oldest must come first."""
+    """Return several entries in words, in the given order. The oldest must come first."""
     lines = []
     for event in events:
         lines.append(describe_event(event, context))
@@ -132,10 +134,7 @@ def _describe_cut(data: EventData, context: DealContext) -> Words:
     cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
     if cut is None:
         return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
-    if seat is None:
-        return Words(f"cut at {cut} cards", f"切牌{cut}张")
-    who = name_of(SEAT_NAMES, seat)
-    return Words(f"{who.en} cut {cut} cards", f"{who.zh}切{cut}张")
+    return cut_words(cut, seat)
 
 
 def _describe_verdict(data: EventData, context: DealContext) -> Words:
@@ -149,17 +148,6 @@ def _describe_verdict(data: EventData, context: DealContext) -> Words:
         f"{told.en}: {why.en} (fed {data.get('fed')}, landed {counts})",
         f"{told.zh}：{why.zh}（送出{data.get('fed')}张，落入{counts}）",
     )
-
-
-def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes an entry with the faults that are its reasons."""
-
-    def tell(data: EventData, before: DealContext) -> Words:
-        names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
-        why = fault_words(names)
-        return Words(f"{en}: {why.en}", f"{zh}：{why.zh}")
-
-    return tell
 
 
 def _describe_match_start(data: EventData, context: DealContext) -> Words:
@@ -202,36 +190,28 @@ def _describe_command(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_answer(data: EventData) -> Words:
-    """Describe a refusal, or whether the checked card was right. Other answers have no text."""
+    """Describe a command's answer: a refusal, or whether the checked card was right.
+
+    Other answers have no text.
+    """
     refused = data.get("refused")
     if refused is not None:
         why = fault_words([refused])
         return Words(f": not carried out, {why.en}", f"：未能执行，{why.zh}")
     right = (data.get("result") or {}).get("right")
     if right is None:
-        return Words("", "")
+        return NO_WORDS
     return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
 
 
-def _describe_pause(data: EventData, context: DealContext) -> Words:
-    by, why = by_words(data.get("by")), reason_words(str(data.get("why", "")))
-    return Words(f"stopped by {by.en}: {why.en}", f"{by.zh}暂停：{why.zh}")
+def _call_reason(reason: Any) -> Words:
+    if reason in (None, "", "button"):
+        return NO_WORDS
+    return Words(f": {reason}", f"：{reason}")
 
 
-def _describe_call(data: EventData, context: DealContext) -> Words:
-    who, reason = name_of(SEAT_NAMES, data.get("seat")), data.get("reason")
-    why = "" if reason in (None, "", "button") else reason
-    return Words(
-        f"{who.en} calls the referee{': ' if why else ''}{why}",
-        f"{who.zh}召请裁判{'：' if why else ''}{why}",
-    )
-
-
-def _describe_acknowledgement(data: EventData, context: DealContext) -> Words:
-    name = str(data.get("name"))
-    what = fault_words([name]) if name in fault_catalogue() else name_of(CALL_WORDS, name)
-    by = by_words(data.get("by"))
-    return Words(f"seen to by {by.en}: {what.en}", f"{by.zh}已知悉：{what.zh}")
+def _matter_words(name: Any) -> Words:
+    return fault_words([name]) if name in fault_catalogue() else name_of(CALL_WORDS, name)
 
 
 def _fault_line(over: bool) -> DescribeEvent:
@@ -249,7 +229,9 @@ def _fault_line(over: bool) -> DescribeEvent:
 LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "opened": _describe_start,
     "committed": template_line(
-        "dealing is sealed, set {set}: {commitment}", "发牌封存，{set}套牌：{commitment}"
+        "dealing is sealed, set {set}: {commitment}",
+        "发牌封存，{set}套牌：{commitment}",
+        commitment=shorten,
     ),
     "cut": _describe_cut,
     "begun": constant_line("the set is in the machine", "牌已入机"),
@@ -260,17 +242,25 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _describe_verdict,
     "released": leader_line("the hands are released", "手牌已放行", "leader"),
-    "sealed_to_chief": _fault_reasons_line(
-        "only the chief can open this attempt", "本次发牌仅裁判长可解封"
+    "sealed_to_chief": template_line(
+        "only the chief can open this attempt: {reason}",
+        "本次发牌仅裁判长可解封：{reason}",
+        reason=lambda reason: fault_words([reason]),
     ),
     "revealed": constant_line(
         "the deal is revealed: every person may check it", "发牌已解封，可核验"
     ),
-    "withdrawn": _fault_reasons_line(
-        "the hands that were ready are not released", "备好的手牌不再放行"
+    "withdrawn": template_line(
+        "the hands that were ready are not released: {reasons}",
+        "备好的手牌不再放行：{reasons}",
+        reasons=fault_words,
     ),
     "record": constant_line("the whole record of the attempt is public", "本次发牌完整记录已公开"),
-    "recalled": _fault_reasons_line("released hands are dealt again", "已放行的手牌重新发"),
+    "recalled": template_line(
+        "released hands are dealt again: {reasons}",
+        "已放行的手牌重新发：{reasons}",
+        reasons=fault_words,
+    ),
     "meeting": _describe_match_start,
     "match": match_event_lines.describe_match_event,
     "match_told": _describe_match_events,
@@ -286,11 +276,18 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
         seat=SEAT_NAMES,
     ),
     "command": _describe_command,
-    "call": _describe_call,
+    "call": template_line(
+        "{seat} calls the referee{reason}",
+        "{seat}召请裁判{reason}",
+        seat=SEAT_NAMES,
+        reason=_call_reason,
+    ),
     "call_ended": template_line("{seat} took the call back", "{seat}取消召请", seat=SEAT_NAMES),
-    "pause": _describe_pause,
+    "pause": template_line("stopped by {by}: {why}", "{by}暂停：{why}", why=reason_words),
     "pause_ended": template_line("resumed by {by}", "{by}恢复"),
-    "acknowledged": _describe_acknowledgement,
+    "acknowledged": template_line(
+        "seen to by {by}: {name}", "{by}已知悉：{name}", name=_matter_words
+    ),
     "set_loaded": template_line(
         "set {set} (back {back}) is in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
     ),

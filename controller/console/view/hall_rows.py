@@ -5,22 +5,23 @@ from typing import Literal
 import msgspec
 
 from controller.console.freshness import Freshness
-from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms, is_playing
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view import fill_struct
+from controller.console.view.area_clocks import AreaStopView, area_stop_of, clock_end_ms
 from controller.console.view.wait_reasons import Urgency, WaitingTable
 from controller.messages import PublicPair, PublicState, Side
 
 RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
 
-
 FED_STEP = 13
-"""A row shows the fed cards in steps of this many.
+"""A row shows the number of fed cards in steps of this many cards.
 
 A row that changed with every card would be sent to all pages ten times a second.
 """
 
 
 class PairName(msgspec.Struct, frozen=True, gc=False):
-    """A pair as lists show it: its number, its name, and its players, for searches by name."""
+    """A pair of players as lists show it. The players' names make searches possible."""
 
     id: str
     name: str
@@ -28,18 +29,18 @@ class PairName(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_pair_name(pair: PublicPair) -> PairName:
-    """Return a pair for lists."""
+    """Return the number, the name and the players of a pair for a list."""
     return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
 
 class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table of the hall. `since_ms`: since when `standing` has this value (console's clock).
+    """The row of one table in the hall's list.
 
-    `light`: the table at one glance, beside words and sign. In the order of `RowLight`: nothing
-    current is known, no match is played, a match is played, a person waits, the machine has a
-    fault. `ends_ms` (milliseconds since 1970): when the time of the match is up, while its clock
-    runs. `left_s`: the seconds left while its clock is stopped. `stop`: the stop of the area's
-    clocks.
+    `since_ms`: since when `standing` has this value (console's clock). `light`: the table at one
+    glance, beside words and sign. In the order of `RowLight`: nothing current is known, no match is
+    played, a match is played, a person waits, the machine has a fault. `ends_ms` (milliseconds
+    since 1970): when the time of the match is up, while its clock runs. `left_s`: the seconds left
+    while its clock is stopped. `stop`: the stop of the area's clocks.
 
     All moments are absolute. So a row changes when something happens, and not every second.
     """
@@ -79,54 +80,33 @@ class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_hall_row(
-    table: str,
-    area: str,
-    state: PublicState | None,
-    freshness: tuple[Freshness, int],
-    wait: WaitingTable | None,
+    snapshot: TableSnapshot,
+    standing: tuple[Freshness, int],
+    wait: WaitingTable | None = None,
     taken_by: str | None = None,
-    received_ms: int | None = None,
 ) -> HallRow:
-    """Return the row of a table.
-
-    `state` is None for a table that has published none.
-
-    `received_ms` is when this state was received, by the console's clock.
-    """
-    how, since_ms = freshness
+    """Return the row of one table. `standing`: its freshness, and since when (console's clock)."""
+    (how, since_ms), state = standing, snapshot.state
     if state is None:
-        return HallRow(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
-    match, up_ms = state.match, clock_end_ms(state, received_ms)
-    return HallRow(
-        table=table,
-        area=area,
+        return fill_struct(HallRow, snapshot, standing=how, since_ms=since_ms, light="dark")
+    match, received_ms = state.match, snapshot.contact_times.received_ms
+    up_ms = clock_end_ms(state, received_ms)
+    return fill_struct(
+        HallRow,
+        state,
+        match,
+        snapshot,
         standing=how,
         since_ms=since_ms,
         light=_row_light(state, how, wait),
-        simulated=state.simulated,
-        mode=state.mode,
         fed=state.machine.fed // FED_STEP * FED_STEP,
         machine=state.machine.phase.value,
         taken_by=taken_by,
-        table_no=match.table_no,
-        event=match.event,
-        round=match.round,
-        match_no=match.match_no,
         pairs={side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
-        levels=match.levels,
-        level=match.level,
-        deal=match.deal,
-        phase=match.phase,
-        phase_en=match.phase_en,
-        phase_zh=match.phase_zh,
-        next_en=match.next_en,
-        next_zh=match.next_zh,
-        suspended=match.suspended,
         ends_ms=up_ms,
         left_s=match.clock.left_s if match.clock is not None and up_ms is None else None,
-        stop=area_stop_of(state, received_ms) if is_playing(state) else None,
+        stop=area_stop_of(state, received_ms),
         added_s=match.added_time_s,
-        announced=match.announced,
         signed=len(match.signed),
         unsigned=len(match.signers) if match.verdict is not None else 0,
         rulings=sum(ruling.state == "proposed" for ruling in match.rulings),

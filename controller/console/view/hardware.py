@@ -1,6 +1,7 @@
 """The hardware of a table's boards in plain words, and what such hardware cannot guarantee.
 
-Pure. The words follow from the boards' own reports. The limits are those of deploy/THREATS.md.
+The functions are pure. The words follow from the boards' own reports. The limits are those of
+deploy/THREATS.md.
 """
 
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from controller.words import Words
 
 
 class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The dealer, the reader, and the trigger of a look. `cannot`: one missing guarantee each."""
+    """The words for a table's boards and its reading trigger. `cannot`: each missing guarantee."""
 
     dealer: Words
     reader: Words
@@ -24,7 +25,7 @@ class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 @lru_cache(maxsize=64)
 def describe_hardware(boards: ReportedBoards) -> HardwareView:
-    """Return the hardware that the boards of a table report."""
+    """Return a description of the hardware that the boards of a table report."""
     return HardwareView(
         dealer=_board_words(boards.dealer),
         reader=_board_words(boards.reader),

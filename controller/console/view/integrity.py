@@ -1,4 +1,4 @@
-"""Doubts about the tables, from their states and from the notes of the running console."""
+"""Findings that put a table's integrity in doubt, from its state and from the console's notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -7,21 +7,22 @@ import msgspec
 
 from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
+from controller.console.view import fill_struct
 from controller.console.view.phrases import fault_words
 from controller.console.view.wait_reasons import UNHEARD_WORDS
 from controller.messages import PublicState
 from controller.seats import SEAT_NAMES
-from controller.signing.releases import Manifest, compare_state
+from controller.signing.releases import Manifest, compare_release
 from controller.signing.signed_heads import HeadConflict
 from controller.words import Words
 
 
 class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The work of one referee: the tables where they are or are going, and since when.
+    """The work of one referee since the console started.
 
-    `done`: tables where the referee has been and that no longer wait. `average_ms`: the mean time
-    from the start of the way until then. `orders`: commands that tables executed for the referee.
-    All counts begin with the console's start.
+    `tables`: where the referee is or is going. `since_ms`: since when. `done`: tables where the
+    referee has been and that no longer wait. `average_ms`: the mean time from the start of the way
+    until then. `orders`: commands that tables executed for the referee.
     """
 
     person: str
@@ -33,7 +34,7 @@ class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A hand that was opened in the present match."""
+    """A note that a person opened the hand of a seat during the present match."""
 
     table: str
     seat: str
@@ -43,10 +44,11 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The console's notes beside the states. `first_seen_ms`: first times of open matters, by name.
+    """The console's own notes about the tables, which no state of a table contains.
 
-    `manifest`: of the release that tables should run. With None, nothing is compared.
-    `unsigned_heads`: how many signed heads of a table did not fit its key.
+    `first_seen_ms`: first times of open matters, by name. `manifest`: of the release that tables
+    should run. With None, nothing is compared. `unsigned_heads`: how many signed heads of a table
+    did not fit its key.
     """
 
     first_seen_ms: Mapping[str, int] = {}
@@ -58,7 +60,6 @@ class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_NOTES: Final = HallNotes()
-
 
 FindingKind = Literal[
     "other_key",
@@ -75,7 +76,7 @@ FindingKind = Literal[
 
 
 class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Something that may be wrong at a table, or that the chief must know about it."""
+    """Something that may be wrong at a table, or that the chief must know."""
 
     table: str
     kind: FindingKind
@@ -88,7 +89,7 @@ class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def list_integrity_findings(
     snapshot: TableSnapshot, now_ms: int, notes: HallNotes
 ) -> Iterator[IntegrityFinding]:
-    """Yield what may be wrong at a table, or what the chief must know about it."""
+    """Yield each finding about what may be wrong at a table, or what the chief must know."""
     table = snapshot.table
     how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
@@ -118,29 +119,20 @@ _KEY_FINDINGS: Final[Mapping[Freshness, FindingKind]] = {
 }
 
 
-def _finding(
-    table: str,
-    kind: FindingKind,
-    words: Words,
-    *,
-    since_ms: int | None = None,
-    deal: int | None = None,
-) -> IntegrityFinding:
-    return IntegrityFinding(
-        table=table, kind=kind, words_en=words.en, words_zh=words.zh, since_ms=since_ms, deal=deal
-    )
+def _finding(table: str, kind: FindingKind, words: Words, **more: int | None) -> IntegrityFinding:
+    return fill_struct(IntegrityFinding, table=table, kind=kind, words=words, **more)
 
 
 def _release_findings(
     table: str, state: PublicState, manifest: Manifest | None
 ) -> Iterator[IntegrityFinding]:
-    """Yield each program of a table that differs from the release, or has no release."""
+    """Yield a finding for each program of a table that does not come from the release."""
     if manifest is None:
         return
-    told = compare_state(manifest, state)
+    told = compare_release(manifest, state.release, state.boards)
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
-            continue  # a missing board has its own alert
+            continue  # A missing board has its own alert.
         name = _PROGRAM_PARTS[part]
         words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
         if like == "unknown":
@@ -156,7 +148,7 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield each set with a doubtful composition, and the last deal that was played with it."""
+    """Yield a finding, with the last deal, for each set of cards that may be incomplete."""
     for each in state.sets:
         if each.barred:
             why = fault_words(each.barred)
@@ -169,7 +161,10 @@ def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
 
 
 def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield what is unusual about the deals with a published proof, and about the present deal."""
+    """Yield a finding for each deal that was dealt again, without a cut, or by hand.
+
+    Only the present deal and the deals with a published proof are checked.
+    """
     for proof in state.fairness:
         if proof.recalled:
             why = fault_words(proof.recalled)

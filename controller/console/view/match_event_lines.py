@@ -11,100 +11,49 @@ from controller.console.view.phrases import (
     DescribeEvent,
     EventData,
     constant_line,
+    cut_words,
     fault_words,
     join_words,
     leader_line,
     name_of,
     offence_words,
+    optional_words,
     reason_line,
     seat_line,
     template_line,
     value_words,
+    words_if,
 )
 from controller.rules.deal_result import FinishError, parse_finish
 from controller.rules.penalties.penalty_record import Penalty
 from controller.rules.penalties.proposals import Consequences, penalty_words
-from controller.seats import SEAT_NAMES, SIDE_NAMES
-from controller.words import ROLE_WORDS, Words, decided_by_words, reason_words
-from controller.words import signer_words as by_words
-
-
-def describe_seat_taken(data: EventData, context: DealContext) -> Words:
-    """Describe a taken seat, with the person if the event names one."""
-    who, person = name_of(SEAT_NAMES, data.get("seat")), data.get("person")
-    if person is None:
-        return Words(f"{who.en} is seated", f"{who.zh}已就位")
-    return Words(f"{who.en} is seated: {person}", f"{who.zh}已就位：{person}")
+from controller.seats import SEAT_NAMES, SIDE_NAMES, SIGNER_NAMES
+from controller.words import Words, decided_by_words, reason_words, signer_words
 
 
 def describe_match_cut(data: EventData, context: DealContext) -> Words:
     """Describe how many cards were cut and by which seat, or that the set was not cut."""
-    seat, n = data.get("seat"), data.get("n")
-    if n is None:
+    if data.get("n") is None:
         return Words("the deal continues without a cut", "本副未切牌")
-    ahead = Words(" (for the next deal)", "（用于下一副）") if data.get("ahead") else Words("", "")
-    if seat is None:
-        return Words(f"cut at {n} cards{ahead.en}", f"切牌{n}张{ahead.zh}")
-    who = name_of(SEAT_NAMES, seat)
-    return Words(f"{who.en} cut {n} cards{ahead.en}", f"{who.zh}切{n}张{ahead.zh}")
-
-
-def describe_turned_up_card(data: EventData, context: DealContext) -> Words:
-    """Describe which card was turned up."""
-    card = phrases.card_name(data.get("card"))
-    return Words(f"turned up: {card.en}", f"翻牌：{card.zh}")
-
-
-def describe_misdeal(data: EventData, context: DealContext) -> Words:
-    """Describe a misdeal with its reasons."""
-    why = fault_words(data.get("reasons", ()))
-    return Words(f"dealt again: {why.en}", f"重新发牌：{why.zh}")
-
-
-def describe_recount(data: EventData, context: DealContext) -> Words:
-    """Describe how many cards a count found in each hand."""
-    told = _by_seat(data.get("counts", {}))
-    found = Words(", a card was found", "，找到遗落的牌") if data.get("found") else Words("", "")
-    by = decided_by_words(data.get("by"), data.get("entered_by"))
-    return Words(f"counted by {by.en}: {told.en}{found.en}", f"{by.zh}清点：{told.zh}{found.zh}")
+    told = cut_words(data["n"], data.get("seat"))
+    if data.get("ahead"):
+        return Words(f"{told.en} (for the next deal)", f"{told.zh}（用于下一副）")
+    return told
 
 
 def _by_seat(counts: EventData) -> Words:
-    """Return the number of each seat in one line, in playing order."""
+    """Return the seats with their numbers of cards in one line, in playing order."""
     ordered = sorted(counts.items(), key=lambda one: "NWSE".find(one[0]))
     named = [(name_of(SEAT_NAMES, seat), n) for seat, n in ordered]
     return join_words(Words(f"{who.en} {n}", f"{who.zh}{n}") for who, n in named)
 
 
-def describe_anti_tribute(data: EventData, context: DealContext) -> Words:
-    """Describe whether an anti-tribute (抗贡) is valid."""
-    if data.get("stands"):
-        return Words("anti-tribute applies: no tribute is paid", "抗贡成立，不进贡")
-    return Words("no anti-tribute: tribute is paid", "抗贡不成立，进贡")
+def _tribute_values(values: EventData) -> Words:
+    due = [(name_of(SEAT_NAMES, seat), value_words(value)) for seat, value in values.items()]
+    return join_words(Words(f"{who.en} {card.en}", f"{who.zh}{card.zh}") for who, card in due)
 
 
-def describe_tribute_values(data: EventData, context: DealContext) -> Words:
-    """Describe which value each tribute must have."""
-    due = [
-        (name_of(SEAT_NAMES, seat), value_words(counts))
-        for seat, counts in data.get("values", {}).items()
-    ]
-    told = join_words(Words(f"{who.en} {card.en}", f"{who.zh}{card.zh}") for who, card in due)
-    return Words(f"tribute due: {told.en}", f"应贡：{told.zh}")
-
-
-def return_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes a return, with its rank if the event contains it."""
-
-    def tell(data: EventData, before: DealContext) -> Words:
-        who, counts = name_of(SEAT_NAMES, data.get("seat")), data.get("value")
-        told = Words(en.format(seat=who.en), zh.format(seat=who.zh))
-        if counts is None:
-            return told
-        card = value_words(counts)
-        return Words(f"{told.en}: {card.en}", f"{told.zh}：{card.zh}")
-
-    return tell
+_RETURN_VALUE: Final = optional_words(": {}", "：{}", value_words)
 
 
 def describe_seat_out(data: EventData, context: DealContext) -> Words:
@@ -119,7 +68,7 @@ def describe_seat_out(data: EventData, context: DealContext) -> Words:
 
 
 def describe_places(order: Any) -> Words:
-    """Return the seat of each place, and the class of the win if the order is a valid finish."""
+    """Return the seats by place in one line, with the class of the win if the order is valid."""
     named = zip(phrases.PLACE_NAMES, [name_of(SEAT_NAMES, seat) for seat in order], strict=False)
     told = join_words(Words(f"{place.en} {who.en}", f"{place.zh}{who.zh}") for place, who in named)
     try:
@@ -127,63 +76,6 @@ def describe_places(order: Any) -> Words:
     except FinishError:
         return told
     return Words(f"{told.en} ({won.en})", f"{told.zh}（{won.zh}）")
-
-
-def describe_result(data: EventData, context: DealContext) -> Words:
-    """Describe the places that were entered."""
-    told = describe_places(data.get("order", ()))
-    return Words(f"places entered: {told.en}", f"录入名次：{told.zh}")
-
-
-def describe_cards_left(data: EventData, context: DealContext) -> Words:
-    """Describe how many cards each seat has left."""
-    told = _by_seat(data.get("left", {}))
-    return Words(f"cards left: {told.en}", f"剩余张数：{told.zh}")
-
-
-def describe_seat_answer(data: EventData, context: DealContext) -> Words:
-    """Describe a seat's answer to a question of Big Two."""
-    who = name_of(SEAT_NAMES, data.get("seat"))
-    yes = Words("yes", "是") if data.get("yes") else Words("no", "否")
-    return Words(f"{who.en} answers: {yes.en}", f"{who.zh}表态：{yes.zh}")
-
-
-def describe_result_confirmation(data: EventData, context: DealContext) -> Words:
-    """Describe who confirmed the result."""
-    by = data.get("by")
-    if by == "referee":
-        return Words("the referee confirmed the result", "裁判员确认成绩")
-    who = name_of(SIDE_NAMES, by)
-    return Words(f"{who.en} confirmed the result", f"{who.zh}确认成绩")
-
-
-def describe_correction(data: EventData, context: DealContext) -> Words:
-    """Describe a corrected result, and how the later deals are treated."""
-    told = describe_places(data.get("order", ()))
-    choice = name_of(phrases.CORRECTION_CHOICES, data.get("choice"))
-    deal, why = data.get("deal"), data.get("reason")
-    by = decided_by_words(data.get("by"), data.get("entered_by"))
-    return Words(
-        f"deal {deal} corrected: {told.en}; {choice.en}: {why} ({by.en})",
-        f"更正第{deal}副：{told.zh}；{choice.zh}：{why}（{by.zh}）",
-    )
-
-
-def describe_suspension(data: EventData, context: DealContext) -> Words:
-    """Describe a suspension of play with its reason."""
-    why = reason_words(str(data.get("reason", "")))
-    return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
-
-
-def describe_area_stop(data: EventData, context: DealContext) -> Words:
-    """Describe a stop of the area's clocks with its reason, and who ordered it."""
-    why, by = reason_words(str(data.get("reason") or "")), by_words(data.get("by") or "")
-    reason = Words(f": {why.en}", f"：{why.zh}") if why.en else why
-    whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
-    return Words(
-        f"the area's clocks are stopped{reason.en}{whose.en}",
-        f"全区停表{reason.zh}{whose.zh}",
-    )
 
 
 def describe_added_time(data: EventData, context: DealContext) -> Words:
@@ -201,7 +93,7 @@ def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
     side, seat = charge.get("side"), charge.get("seat")
     who = name_of(SIDE_NAMES, side) if seat is None else name_of(SEAT_NAMES, seat)
     what, penalty = offence_words(str(charge.get("offence"))), _penalty_words(proposal)
-    number, by = _ruling_number(data, charge.get("deal")), by_words(data.get("by"))
+    number, by = _ruling_number(data, charge.get("deal")), signer_words(data.get("by"))
     return Words(
         f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
         f"{by.zh}报判罚{number.zh}：{who.zh}，{what.zh}，{penalty.zh}",
@@ -224,7 +116,7 @@ def _ruling_number(data: EventData, deal: int | None) -> Words:
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
     """Describe an approved ruling: who approved it, and the penalty if it was changed."""
     by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
-    changed = Words("", "")
+    changed = phrases.NO_WORDS
     if proposal is not None:
         penalty = _penalty_words(proposal)
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
@@ -246,19 +138,10 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
         colon = "：" if data.get("entered_by") is not None else ""
         number = _ruling_number(data, before.charged.get(str(data.get("id"))))
         return Words(
-            en.format(id=number.en, by=by.en),
-            zh.format(id=number.zh, by=f"{by.zh}{colon}"),
+            en.format(id=number.en, by=by.en), zh.format(id=number.zh, by=f"{by.zh}{colon}")
         )
 
     return tell
-
-
-def describe_signature(data: EventData, context: DealContext) -> Words:
-    """Describe a signature: who signed the sheet, and for which seat, side or role."""
-    signer, person = data.get("signer"), data.get("person")
-    known = {**SEAT_NAMES, **SIDE_NAMES, "referee": ROLE_WORDS["referee"]}
-    who = name_of(known, signer)
-    return Words(f"signed for {who.en}: {person}", f"{who.zh}签名：{person}")
 
 
 def describe_match_event(data: EventData, context: DealContext) -> Words:
@@ -269,7 +152,7 @@ def describe_match_event(data: EventData, context: DealContext) -> Words:
 
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
-    """Return the context after an event."""
+    """Return the context after an event of a match."""
     event, charged = str(data.get("event")), context.charged
     if event == "RulingProposed":
         charged = {**charged, str(data.get("id")): data["charge"]["deal"]}
@@ -279,54 +162,105 @@ def advance_match_context(data: EventData, context: DealContext) -> DealContext:
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Return True if the machine's own entry contains the same as this event."""
+    """Return True if an entry of the machine already describes the same as this event."""
     event = data.get("event")
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 
 
 LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
-    "Seated": describe_seat_taken,
+    "Seated": template_line(
+        "{seat} is seated{person}",
+        "{seat}已就位{person}",
+        seat=SEAT_NAMES,
+        person=optional_words(": {}", "：{}", lambda person: Words(person, person)),
+    ),
     "Started": constant_line("the match is open", "开赛"),
     "DealtByHand": reason_line("this deal is dealt by hand", "本副人工发牌"),
     "Shuffled": seat_line("{seat} has shuffled", "{seat}已洗牌"),
     "Cut": describe_match_cut,
-    "TurnedUp": describe_turned_up_card,
+    "TurnedUp": template_line("turned up: {card}", "翻牌：{card}", card=phrases.card_name),
     "Dealt": leader_line("all four hands are complete", "四手牌已备齐"),
-    "Misdealt": describe_misdeal,
+    "Misdealt": template_line("dealt again: {reasons}", "重新发牌：{reasons}", reasons=fault_words),
     "ReleaseOrdered": constant_line("the hands are being released", "放行中"),
     "Released": leader_line("the hands are released: the deal begins", "手牌已放行，本副开始"),
     "Counted": seat_line("{seat} has counted: the number is right", "{seat}清点无误"),
     "CountClaimed": seat_line("{seat} claims a wrong count", "{seat}申告张数不符"),
-    "Recounted": describe_recount,
+    "Recounted": template_line(
+        "counted by {by}: {counts}{found}",
+        "{by}清点：{counts}{found}",
+        counts=_by_seat,
+        found=words_if(", a card was found", "，找到遗落的牌"),
+    ),
     "DealVoided": reason_line("the deal is void and dealt again", "本副作废，重新发牌"),
-    "AntiAnswered": describe_anti_tribute,
+    "AntiAnswered": template_line(
+        "{stands}",
+        "{stands}",
+        stands=words_if(
+            "anti-tribute applies: no tribute is paid",
+            "抗贡成立，不进贡",
+            Words("no anti-tribute: tribute is paid", "抗贡不成立，进贡"),
+        ),
+    ),
     "TributeLaid": seat_line("{seat} has laid the tribute", "{seat}已贡牌"),
-    "TributeValued": describe_tribute_values,
+    "TributeValued": template_line(
+        "tribute due: {values}", "应贡：{values}", values=_tribute_values
+    ),
     "TributeChosen": template_line(
         "UP takes the tribute of {payer}", "上游收{payer}的贡牌", payer=SEAT_NAMES
     ),
-    "ReturnLaid": return_line("{seat} has given a card back", "{seat}已还牌"),
-    "ReturnCorrected": return_line("{seat} gave another card back instead", "{seat}更换还牌"),
+    "ReturnLaid": template_line(
+        "{seat} has given a card back{value}",
+        "{seat}已还牌{value}",
+        seat=SEAT_NAMES,
+        value=_RETURN_VALUE,
+    ),
+    "ReturnCorrected": template_line(
+        "{seat} gave another card back instead{value}",
+        "{seat}更换还牌{value}",
+        seat=SEAT_NAMES,
+        value=_RETURN_VALUE,
+    ),
     "ReturnsSwapped": constant_line("the losers took each other's return card", "双方互换还牌"),
     "Led": constant_line("the first lead is on the table", "已领出牌"),
     "OutSaid": seat_line("{seat} reports going out", "{seat}报出完，待确认"),
     "Out": describe_seat_out,
     "OutWithdrawn": seat_line("{seat} is not out after all", "{seat}并未出完，已撤回"),
-    "ResultEntered": describe_result,
-    "CardsLeft": describe_cards_left,
-    "Answered": describe_seat_answer,
-    "Confirmed": describe_result_confirmation,
+    "ResultEntered": template_line(
+        "places entered: {order}", "录入名次：{order}", order=describe_places
+    ),
+    "CardsLeft": template_line("cards left: {left}", "剩余张数：{left}", left=_by_seat),
+    "Answered": template_line(
+        "{seat} answers: {yes}",
+        "{seat}表态：{yes}",
+        seat=SEAT_NAMES,
+        yes=words_if("yes", "是", Words("no", "否")),
+    ),
+    "Confirmed": template_line(
+        "{by} confirmed the result",
+        "{by}确认成绩",
+        by={**SIDE_NAMES, "referee": Words("the referee", "裁判员")},
+    ),
     "LeaderNamed": seat_line("{seat} is named to lead", "指定{seat}领出牌"),
     "ExtraDealOrdered": reason_line("an extra deal is ordered", "加打一副"),
     "DealStopped": reason_line("the deal is stopped and does not count", "终止本副，本副不计"),
-    "Corrected": describe_correction,
+    "Corrected": template_line(
+        "deal {deal} corrected: {order}; {choice}: {reason} ({by})",
+        "更正第{deal}副：{order}；{choice}：{reason}（{by}）",
+        order=describe_places,
+        choice=phrases.CORRECTION_CHOICES,
+    ),
     "CorrectionConfirmed": template_line(
         "the oral correction of deal {deal} is confirmed by {by}",
         "{by}确认第{deal}副成绩的口头更正",
     ),
-    "Suspended": describe_suspension,
+    "Suspended": template_line("suspended: {reason}", "暂停待裁：{reason}", reason=reason_words),
     "Resumed": constant_line("play continues", "恢复比赛"),
-    "AreaPaused": describe_area_stop,
+    "AreaPaused": template_line(
+        "the area's clocks are stopped{reason}{by}",
+        "全区停表{reason}{by}",
+        reason=optional_words(": {}", "：{}", reason_words),
+        by=optional_words(" ({})", "（{}）", signer_words),
+    ),
     "AreaResumed": constant_line("the area's clocks run again", "全区恢复计时"),
     "TimeAdded": describe_added_time,
     "PlayCalled": seat_line("the clock is started for {seat}", "对{seat}读秒"),
@@ -339,7 +273,9 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
     "VerbalConfirmed": ruling_line(
         "ruling {id}: the oral decision is confirmed by {by}", "{by}确认判罚{id}的口头裁定"
     ),
-    "Signed": describe_signature,
+    "Signed": template_line(
+        "signed for {signer}: {person}", "{signer}签名：{person}", signer=SIGNER_NAMES
+    ),
 }
 """The line of every event of a match."""
 _ALSO_MACHINE_EVENTS: Final = frozenset({"Cut", "Dealt", "Misdealt", "ReleaseOrdered"})

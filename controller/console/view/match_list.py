@@ -8,15 +8,16 @@ import msgspec
 
 from controller.console.store.match_records import StoredSheet, signature_count
 from controller.console.table_snapshots import natural_sort_key
+from controller.console.view import fill_struct
 from controller.console.view.hall_rows import PairName, build_pair_name
 from controller.messages import PublicScore, PublicState, PublicVerdict, Side
-from controller.sheet.form import ScoreSheet
 
 
 class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One match. `state`: the state of its sheet, or "open" while the match is played.
+    """One match in the list of matches.
 
-    `kept_ms`: when its sheet was last stored (milliseconds since 1970), or null if it never was.
+    `state`: the state of its sheet, or "open" while the match is played. `kept_ms`: when its sheet
+    was last stored (milliseconds since 1970), or null if it never was.
     """
 
     table: str
@@ -42,9 +43,10 @@ class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One attempt. `of_deal`: its number within its deal, from 1 on. `attempt`: the table's number.
+    """One attempt in the list of a match's attempts.
 
-    `revealed`: the attempt can be checked.
+    `of_deal`: its number within its deal, from 1 on. `attempt`: the table's number. `revealed`: the
+    attempt can be checked.
     """
 
     deal: int
@@ -91,65 +93,36 @@ def build_match_list(
 
 def _row_of_sheet(one: StoredSheet) -> MatchListRow:
     sheet = one.sheet
-    return MatchListRow(
+    return fill_struct(
+        MatchListRow,
+        sheet,
         table=one.table,
-        table_no=sheet.table_no,
-        event=sheet.event,
-        round=sheet.round,
-        match_no=sheet.match_no,
-        match=sheet.match,
-        stage=sheet.stage,
-        state=sheet.state,
         pairs={side: build_pair_name(pair) for side, pair in sheet.pairs.items()},
         deals=len(sheet.deals) or len(sheet.hands),
-        levels=None if sheet.levels is None else dict(sheet.levels),
-        verdict=sheet.verdict,
-        score=sheet.score,
         signed=signature_count(sheet),
         signers=len(sheet.signatures),
-        version=sheet.version,
         corrections=len(sheet.corrections),
-        penalties=penalty_count(sheet),
+        penalties=sum(not one.overturned for line in sheet.deals for one in line.penalties),
         rules=sheet.rules.name,
         kept_ms=one.kept_ms,
     )
 
 
-def penalty_count(sheet: ScoreSheet) -> int:
-    """Return the number of penalties on a sheet that are not overturned."""
-    return sum(not one.overturned for line in sheet.deals for one in line.penalties)
-
-
 def _row_of_state(state: PublicState) -> MatchListRow | None:
     """Return the row of a table's present match, or None if no match is laid out."""
     match = state.match
-    if (
-        match.match is None
-        or match.event is None
-        or match.round is None
-        or match.match_no is None
-        or match.table_no is None
-        or match.stage is None
-    ):
+    named = (match.match, match.event, match.round, match.match_no, match.table_no, match.stage)
+    if None in named:
         return None
-    pairs = {side: build_pair_name(pair) for side, pair in match.pairs.items() if pair}
-    return MatchListRow(
+    return fill_struct(
+        MatchListRow,
+        match,
         table=state.table,
-        table_no=match.table_no,
-        event=match.event,
-        round=match.round,
-        match_no=match.match_no,
-        match=match.match,
-        stage=match.stage,
         state="open" if match.verdict is None else "over" if match.signers else "signed",
-        pairs=pairs,
+        pairs={side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
         deals=match.deal or 0,
-        levels=match.levels,
-        verdict=match.verdict,
-        score=match.score,
         signed=len(match.signed),
         signers=len(match.signed) + len(match.signers),
-        version=match.version,
         penalties=sum(ruling.state == "decided" for ruling in match.rulings),
         rules=match.profile,
     )

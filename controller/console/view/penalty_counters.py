@@ -1,7 +1,7 @@
-"""Counters of a pair: its warnings, its penalties, and its claims of a wrong count.
+"""Counters of a pair of players: its warnings, its penalties, and its claims of a wrong count.
 
-Counters belong to pairs and persons and move with them to other tables. They are not stored:
-each view counts them again from the record. No penalty follows from a counter automatically.
+Counters belong to pairs and persons and move with them to other tables. They are not stored: each
+view counts them again from the record. No penalty follows from a counter automatically.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
+from controller.console.view import fill_struct
 from controller.console.view.phrases import offence_words
 from controller.console.view.ruling_cases import RulingCase, RulingRecord, read_rulings
-from controller.messages import PublicEvent, PublicMatch, Side
+from controller.messages import PublicEvent, PublicMatch, PublicPair, Side
 from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
 from controller.seats import SIDES, side_of
@@ -20,7 +21,7 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The count of one penalty of a pair: in this deal, this match, this round, this event.
+    """The number of times that a pair received one kind of penalty, counted over four periods.
 
     The round and the event include earlier matches. They are null if those are not known.
     """
@@ -32,7 +33,7 @@ class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A penalty of an earlier match."""
+    """A penalty that a pair received in an earlier match, in words."""
 
     match: str
     round: int
@@ -46,7 +47,7 @@ class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The counters of a pair.
+    """All counters of one pair of players.
 
     `signals`: illegal signals in this event. `persons`: penalties in this match by person.
     `brought`: the penalties of earlier matches in words, the newest last, or null if not known.
@@ -65,35 +66,27 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
     """Return the counters of both pairs. An overturned ruling is not counted."""
     now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
-    return [_pair_counts(match, record, side_, now) for side_ in SIDES if match.pairs.get(side_)]
+    return [
+        _pair_counts(match, record, pair, now, of_side)
+        for of_side in SIDES
+        if (pair := match.pairs.get(of_side)) is not None
+    ]
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return a ruling's entry in the record of its pair, or None if it gave no penalty."""
+    """Return the penalty of a ruling as an entry of the penalty record, or None if it gave none."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
-    charge = case.charge
-    return PenaltyEntry(
-        offence=charge.offence,
-        seat=charge.seat,
-        person=charge.person,
-        pair=charge.pair,
-        side=charge.side,
-        event=charge.event,
-        round=charge.round,
-        match=charge.match,
-        deal=charge.deal,
-        at_ms=charge.at_ms,
-        penalty=case.proposal.penalty,
-        article=case.proposal.article,
-    )
+    return fill_struct(PenaltyEntry, case.charge, case.proposal)
 
 
 def _pair_counts(
-    match: PublicMatch, record: RulingRecord, of_side: Side, now: list[PenaltyEntry]
+    match: PublicMatch,
+    record: RulingRecord,
+    pair: PublicPair,
+    now: list[PenaltyEntry],
+    of_side: Side,
 ) -> PairCounts:
-    pair = match.pairs[of_side]
-    assert pair is not None  # the caller has checked it
     here = [entry for entry in now if entry.side == of_side]
     before = [entry for entry in record.earlier_penalties or () if entry.pair == pair.id]
     persons: dict[str, dict[str, int]] = {}
@@ -102,11 +95,23 @@ def _pair_counts(
             counts = persons.setdefault(entry.person, {})
             counts[entry.penalty] = counts.get(entry.penalty, 0) + 1
     heard = record.earlier_penalties is not None
+
+    def count(penalty: Penalty) -> PenaltyCount:
+        given = [entry for entry in here if entry.penalty == penalty]
+        event = [one for one in before if one.penalty == penalty and one.event == match.event]
+        in_round = sum(one.round == match.round for one in event)
+        return PenaltyCount(
+            deal=sum(entry.deal == match.deal for entry in given),
+            match=len(given),
+            round=in_round + len(given) if heard else None,
+            event=len(event) + len(given) if heard else None,
+        )
+
     return PairCounts(
         side=of_side,
         pair=pair.id,
         name=pair.name,
-        given={name: _count(match, name, here, before, heard) for name in COUNTED_PENALTIES},
+        given={name: count(name) for name in COUNTED_PENALTIES},
         signals=sum(one.offence == "illegal_signal" for one in (*before, *here)),
         claims=sum(side_of(seat) == of_side for seat in match.claims),
         persons=persons,
@@ -114,41 +119,17 @@ def _pair_counts(
     )
 
 
-def _count(
-    match: PublicMatch,
-    penalty: Penalty,
-    here: list[PenaltyEntry],
-    before: list[PenaltyEntry],
-    heard: bool,
-) -> PenaltyCount:
-    given = [entry for entry in here if entry.penalty == penalty]
-    event = [one for one in before if one.penalty == penalty and one.event == match.event]
-    in_round = sum(one.round == match.round for one in event)
-    return PenaltyCount(
-        deal=sum(entry.deal == match.deal for entry in given),
-        match=len(given),
-        round=in_round + len(given) if heard else None,
-        event=len(event) + len(given) if heard else None,
-    )
-
-
 def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
-    row, penalty = offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
-    return EarlierPenaltyView(
-        match=entry.match,
-        round=entry.round,
-        deal=entry.deal,
-        person=entry.person,
-        offence_en=row.en,
-        offence_zh=row.zh,
-        penalty_en=penalty.en,
-        penalty_zh=penalty.zh,
-        article=entry.article,
+    return fill_struct(
+        EarlierPenaltyView,
+        entry,
+        offence=offence_words(entry.offence),
+        penalty=catalogue_words("penalty", entry.penalty),
     )
 
 
 MAX_RECORDS: Final = 30
-"""The most penalties that a match receives from earlier ones. A command has room for few more.
+"""The most earlier penalties that a match receives. A command has room for few more.
 
 If there are more, the newest are used.
 """
@@ -160,7 +141,7 @@ _MatchKey = tuple[str, int, str]
 def earlier_penalties(
     matches: Iterable[Sequence[PublicEvent]], pairs: Collection[str]
 ) -> PenaltyRecord:
-    """Return the penalties of these pairs so far, in the order in which they were given.
+    """Return all penalties that these pairs have received so far, the oldest first.
 
     `matches`: the entries of each match from its `meeting` on, as tables published them. If the
     entries of a match are missing, its penalties are copied from the records of later matches.

@@ -1,17 +1,13 @@
 """A rulebook's offences and penalties for the ruling desk, and the charges that clocks suggest."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import msgspec
 
+from controller.console.view import fill_struct
 from controller.messages import PublicState, Seat, Side
-from controller.rules.penalties.charges import (
-    Charge,
-    LapseReason,
-    lapse_article,
-    lapse_words,
-)
+from controller.rules.penalties.charges import Charge, LapseReason, lapse_article, lapse_words
 from controller.rules.penalties.offences import (
     Offence,
     catalogue_words,
@@ -71,12 +67,9 @@ OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
         Words("Conduct", "言行"),
         ("disturbance", "disobedience", "grave_foul", "collusion", "other"),
     ),
-    "drawing": (
-        Words("Drawing by hand", "人工抓牌"),
-        ("draw_unseen", "draw_seen", "draw_in_hand"),
-    ),
+    "drawing": (Words("Drawing by hand", "人工抓牌"), ("draw_unseen", "draw_seen", "draw_in_hand")),
 }
-"""Every offence once. The groups are sorted by how frequent they are (provisional)."""
+"""Every offence once. The most frequent group comes first. No rule text sets this order."""
 
 _COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
 LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
@@ -87,7 +80,7 @@ LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
     "play": (*_COMMON, "wrong_play_leader", "asking_count", "delay_play", "illegal_signal"),
     "result": ("no_report", "wrong_play_form", "illegal_signal", "disturbance"),
 }
-"""The likely offences in each phase of a match (provisional)."""
+"""The likely offences in each phase of a match. No rule text lists them."""
 
 BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
 AFTER_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
@@ -117,7 +110,7 @@ class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
-    """Return the charges that the clocks of a table suggest, in the order of their calls."""
+    """Return the charges that a table's clocks suggest, in the order in which the clocks called."""
     found: list[ChargeSuggestion] = []
     for call in state.calls:
         if call.reason not in CLOCK_SUGGESTIONS:
@@ -126,22 +119,14 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
         late = [clock.side for clock in state.match.clocks if clock.duty == "late"]
         sides: Sequence[Side | None] = late if late and call.seat is None else [None]
         found += [
-            ChargeSuggestion(
-                offence=offence,
-                seat=call.seat,
-                side=side,
-                step=step,
-                reason=call.reason,
-                words_en=call.words_en,
-                words_zh=call.words_zh,
-            )
+            fill_struct(ChargeSuggestion, call, offence=offence, side=side, step=step)
             for side in sides
         ]
     return tuple(found)
 
 
 class LadderAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One legal answer of a step. `also_*`: its further effects, empty if there are none.
+    """One legal answer to an offence. `also_*`: its further effects, empty if there are none.
 
     `article` None, here and in the other parts: the rulebook has no rule, so this is a proposal.
     """
@@ -165,11 +150,12 @@ class OffenceKindView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OffenceView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An offence with its steps. The ladder's own answer is the first in each step.
+    """An offence with the legal answers for its first time, its second time, and so on (`steps`).
 
-    `scope_*`: whose earlier offences count, and over which period. It is empty if none count.
-    `foul_if_harmed`: it is a foul at once if it harmed the other side. `when`: set if the offence
-    is possible only before or only after the first lead of a deal.
+    The first answer of each step is that of the ladder itself. `scope_*`: whose earlier offences
+    count, and over which period. It is empty if none count. `foul_if_harmed`: it is a foul at once
+    if it harmed the other side. `when`: set if the offence is possible only before or only after
+    the first lead of a deal.
     """
 
     id: str
@@ -197,7 +183,7 @@ class OffenceGroup(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A rung of the ladder: `times` penalties of one kind become one of the next kind."""
+    """A step of the penalty ladder: `times` penalties of one kind become one of the next kind."""
 
     id: str
     below_en: str
@@ -209,7 +195,7 @@ class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NamedItem(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A named item in words."""
+    """A penalty, an effect of a foul, or a reason of a lapse, with its text in both languages."""
 
     id: str
     en: str
@@ -243,56 +229,52 @@ def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
         title_zh=profile.title_zh,
         likely=LIKELY_OFFENCES,
         groups=tuple(
-            OffenceGroup(
+            fill_struct(
+                OffenceGroup,
+                title,
                 id=name,
-                en=title.en,
-                zh=title.zh,
                 offences=tuple(_offence(profile, offence_catalogue()[one]) for one in offences),
             )
             for name, (title, offences) in OFFENCE_GROUPS.items()
         ),
         rungs=tuple(_rungs(profile)),
-        penalties=tuple(_penalty(name) for name in _PENALTIES),
+        penalties=tuple(
+            fill_struct(
+                NamedItem, catalogue_words("penalty", name), id=name, chief=name in CHIEF_PENALTIES
+            )
+            for name in get_args(Penalty)
+        ),
         fouls=tuple(_fouls(profile)),
-        lapses=tuple(_lapse(profile, reason) for reason in _LAPSES),
+        lapses=tuple(
+            fill_struct(
+                NamedItem, lapse_words(reason), id=reason, article=lapse_article(profile, reason)
+            )
+            for reason in get_args(LapseReason)
+        ),
     )
-
-
-_PENALTIES: Final[tuple[Penalty, ...]] = (
-    "none",
-    "warning",
-    "violation",
-    "foul",
-    "match_forfeit",
-    "disqualification",
-)
-_LAPSES: Final[tuple[LapseReason, ...]] = ("not_at_once", "outsider", "acted_first", "exploited")
 
 
 def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
     text = profile.penalties.catalogue
-    own, then = row.ladder(text), remedy_words(profile, row.id)
+    own = row.ladder(text)
     scope = Words("", "")
     if own.scope != "occasion":
         who, where = catalogue_words("counted", own.counted), catalogue_words("scope", own.scope)
         scope = Words(f"{who.en}, {where.en}", f"{who.zh}{where.zh}")
     steps = tuple(_step(profile, row.id, times) for times in range(len(own.steps)))
     before, behind = row.id in BEFORE_LEAD, row.id in AFTER_LEAD
-    return OffenceView(
-        id=row.id,
-        en=row.en,
-        zh=row.zh,
+    return fill_struct(
+        OffenceView,
+        row,
         article=steps[0][0].article,
         kinds=tuple(
             OffenceKindView(id=kind.id, en=kind.en, zh=kind.zh, article=kind.articles.get(text))
             for kind in row.kinds
         ),
-        scope_en=scope.en,
-        scope_zh=scope.zh,
+        scope=scope,
         scope_article=row.scope_articles.get(text),
         steps=steps,
-        remedy_en=then.en,
-        remedy_zh=then.zh,
+        remedy=remedy_words(profile, row.id),
         foul_if_harmed=row.direct_foul and text in HARM_ARTICLES,
         when="before_lead" if before else "behind_lead" if behind else None,
     )
@@ -313,7 +295,10 @@ _ANY_INCIDENT: Final[dict[str, Any]] = {
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return the answers to an offence that was committed `times` before, without any other."""
+    """Return the legal answers to an offence that was committed `times` times before.
+
+    No other offence was committed.
+    """
     said = _ANY_INCIDENT | {"offence": offence, "seat": "N", "person": "somebody"}
     before = (PenaltyEntry(**said, penalty="none", article=None),) * times
     by_clock = offence in _BY_CLOCK and times > 0
@@ -331,13 +316,12 @@ def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
     if way.penalty != "none" or not said:
         said = [catalogue_words("penalty", way.penalty), *said]
     text, *more = said
-    return LadderAnswer(
-        penalty=way.penalty,
-        en=text.en,
-        zh=text.zh,
+    return fill_struct(
+        LadderAnswer,
+        way,
+        text,
         also_en=", ".join(one.en for one in more),
         also_zh="，".join(one.zh for one in more),
-        article=way.article,
         chief=way.needs_chief or way.penalty in CHIEF_PENALTIES,
     )
 
@@ -345,22 +329,14 @@ def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
 def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
     for rung in LADDER_RUNGS:
         if times := getattr(profile.penalties, rung.limit):
-            below = catalogue_words("penalty", rung.below)
-            above = catalogue_words("penalty", rung.above)
-            yield RungView(
+            yield fill_struct(
+                RungView,
                 id=rung.limit,
-                below_en=below.en,
-                below_zh=below.zh,
-                above_en=above.en,
-                above_zh=above.zh,
+                below=catalogue_words("penalty", rung.below),
+                above=catalogue_words("penalty", rung.above),
                 times=times,
                 article=profile.article(f"penalties.{rung.limit}"),
             )
-
-
-def _penalty(name: Penalty) -> NamedItem:
-    text = catalogue_words("penalty", name)
-    return NamedItem(id=name, en=text.en, zh=text.zh, chief=name in CHIEF_PENALTIES)
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
@@ -371,10 +347,4 @@ def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
         effects, keys = consequences_of(profile, said, foul)
         article = profile.article(keys[0]) if keys else None
         for effect in effects:
-            text = consequence_words(effect)
-            yield NamedItem(id=offence, en=text.en, zh=text.zh, article=article)
-
-
-def _lapse(profile: GuandanProfile, reason: LapseReason) -> NamedItem:
-    text = lapse_words(reason)
-    return NamedItem(id=reason, en=text.en, zh=text.zh, article=lapse_article(profile, reason))
+            yield fill_struct(NamedItem, consequence_words(effect), id=offence, article=article)

@@ -1,7 +1,7 @@
-"""The parts of a line of words: names in both languages, and functions that make a line.
+"""Parts of lines of words: names in both languages, and functions that describe entries.
 
-The Chinese terms are those of referees: 放行 is to release the hands, 一套牌 is a
-set, 副 is a deal.
+The Chinese terms are those of referees: 放行 is to release the hands, 一套牌 is a set, and 副 is a
+deal.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,10 +18,7 @@ from controller.rules.ranks import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VAL
 from controller.seats import SEAT_NAMES
 from controller.words import Words, decided_by_words
 
-BOARDS: Final[Mapping[str, Words]] = {
-    "dealer": Words("dealer board", "发牌控制板"),
-    "reader": Words("reader board", "识牌控制板"),
-}
+NO_WORDS: Final = Words("", "")
 CORRECTION_CHOICES: Final[Mapping[str, Words]] = {
     "from_now": Words("the corrected levels count from now on", "从现在起按更正后的级数"),
     "void_later": Words("the later deals are void", "其后各副作废"),
@@ -41,7 +38,7 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
-    """Return the words for `name`. A name of a later version is returned unchanged."""
+    """Return the words for `name`. A name that the table does not have is returned unchanged."""
     known = table.get(str(name))
     return known or Words(str(name), str(name))
 
@@ -62,7 +59,7 @@ def join_words(named: Iterable[Words]) -> Words:
 
 
 def card_name(text: object) -> Words:
-    """Return a card as people read it: "♠A", or the name of a joker."""
+    """Return the name of a card as people read it: "♠A", or the name of a joker."""
     try:
         face = face_text(parse_face(str(text)))
     except ValueError:
@@ -77,7 +74,7 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The present deal so far, from earlier entries. `outs`: the seats that are out, in order.
+    """Facts about the present deal from earlier entries. `outs`: the seats that are out, in order.
 
     `whole`: the entries begin with the deal, so places are known. `by_hand`: the deal is dealt by
     hand, so no entry of the machine describes its cut and its hands. `charged`: the deal of each
@@ -108,7 +105,7 @@ def fault_cause(name: str, evidence: Mapping[str, Any] | None = None) -> Words:
 
 
 def offence_words(name: str) -> Words:
-    """Return the words of an offence. An unknown name is returned unchanged."""
+    """Return the text of an offence by its name. An unknown name is returned unchanged."""
     try:
         row = find_offence(name)
     except LookupError:
@@ -175,25 +172,57 @@ def leader_line(en: str, zh: str, field: str = "turned_to") -> DescribeEvent:
     return tell
 
 
-def template_line(en: str, zh: str, **tables: Mapping[str, Words]) -> DescribeEvent:
+WordsOf = Mapping[str, Words] | Callable[[Any], Words]
+"""The words for the values of a field: a table, or a function of the value."""
+
+
+def template_line(en: str, zh: str, **fields: WordsOf) -> DescribeEvent:
     """Return a function that inserts the event's fields into a line.
 
-    `tables`: for a field with named values, the words for these values.
+    `fields`: the words for the values of a field. Other fields are inserted as they are.
     """
 
     def tell(data: EventData, before: DealContext) -> Words:
-        named = {name: name_of(table, data.get(name)) for name, table in tables.items()}
-        if "by" in data:
+        named = {
+            name: words(data.get(name)) if callable(words) else name_of(words, data.get(name))
+            for name, words in fields.items()
+        }
+        if "by" in data and "by" not in named:
             named["by"] = decided_by_words(data["by"], data.get("entered_by"))
-        own = {name: shorten(value) for name, value in data.items() if name not in named}
         return Words(
-            en.format(**own, **{name: words.en for name, words in named.items()}),
-            zh.format(**own, **{name: words.zh for name, words in named.items()}),
+            en.format(**{**data, **{name: words.en for name, words in named.items()}}),
+            zh.format(**{**data, **{name: words.zh for name, words in named.items()}}),
         )
 
     return tell
 
 
-def shorten(value: Any) -> Any:
+def words_if(en: str, zh: str, otherwise: Words = NO_WORDS) -> Callable[[Any], Words]:
+    """Return a function that returns the words if a value is true, else `otherwise`."""
+    return lambda value: Words(en, zh) if value else otherwise
+
+
+def optional_words(en: str, zh: str, words_of: Callable[[Any], Words]) -> Callable[[Any], Words]:
+    """Return a function that inserts a value's words into a text. No value gives no words."""
+
+    def tell(value: Any) -> Words:
+        if value in (None, ""):
+            return NO_WORDS
+        words = words_of(value)
+        return Words(en.format(words.en), zh.format(words.zh))
+
+    return tell
+
+
+def cut_words(cards: object, seat: object) -> Words:
+    """Return how many cards were cut, and by which seat if it is known."""
+    if seat is None:
+        return Words(f"cut at {cards} cards", f"切牌{cards}张")
+    who = name_of(SEAT_NAMES, seat)
+    return Words(f"{who.en} cut {cards} cards", f"{who.zh}切{cards}张")
+
+
+def shorten(value: Any) -> Words:
     """Return the beginning of a long hash. Any other value is returned unchanged."""
-    return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value
+    short = f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else str(value)
+    return Words(short, short)

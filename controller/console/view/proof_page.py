@@ -8,6 +8,7 @@ import msgspec
 import segno
 
 from controller.console.store.match_records import AttemptRows
+from controller.messages import PublicEvent
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash, regulations_text
 from controller.signing import canonical_json
@@ -16,17 +17,18 @@ ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
 
 
 class RulebookTexts(msgspec.Struct, frozen=True):
-    """A rulebook as the two texts of which its hash is made (controller/deal/PROOF.md §1)."""
+    """The two texts of a rulebook from which its hash is made (controller/deal/PROOF.md §1)."""
 
     rules: str
     page: str
 
 
 class ProofView(msgspec.Struct, frozen=True, kw_only=True):
-    """The data for a check. `standing` "later": the deal is not over, so nothing of it is shown.
+    """The data with which a browser checks the proof of one attempt.
 
-    `events`: rows as the table published them. `heads`: the heads of its journal that were signed
-    and stored between these rows. `over`: the match is over, so telephones are allowed again.
+    `standing` "later": the deal is not over, so nothing of it is shown. `events`: rows as the table
+    published them. `heads`: the heads of its journal that were signed and stored between these
+    rows. `over`: the match is over, so telephones are allowed again.
     """
 
     table: str
@@ -44,7 +46,7 @@ RulebooksByHash = Mapping[str, RulebookTexts]
 
 
 def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
-    """Return rulebooks by their hash. Each rulebook needs about 50 ms."""
+    """Return the texts of rulebooks by their hash. Each rulebook needs about 50 ms."""
     return {
         profile_hash(profile).hex(): RulebookTexts(
             canonical_json(profile).decode(), regulations_text(profile)
@@ -72,8 +74,8 @@ def build_proof_view(
     how = proof_standing(rows)
     if rows is None or how == "later":
         return ProofView(table=table, attempt=attempt, standing=how)
-    said = (row.data.profile_hash for row in map(_ROW_DECODER.decode, rows.bodies))
-    named = {name for name in said if isinstance(name, str)}
+    events = [msgspec.json.decode(body, type=PublicEvent) for body in rows.bodies]
+    named = [event.data.get("profile_hash") for event in events]
     return ProofView(
         table=table,
         attempt=attempt,
@@ -82,7 +84,7 @@ def build_proof_view(
         match=rows.match,
         events=list(rows.bodies),
         heads=list(rows.heads),
-        rulebooks=[known[name] for name in sorted(named & set(known))],
+        rulebooks=[known[name] for name in sorted(known) if name in named],
     )
 
 
@@ -96,14 +98,3 @@ def qr_code_svg(address: str) -> str:
     out = io.BytesIO()
     made.save(out, kind="svg", scale=8, border=QUIET_ZONE, dark="#000", light="#fff", xmldecl=False)
     return out.getvalue().decode()
-
-
-class _Data(msgspec.Struct):
-    profile_hash: object = ""
-
-
-class _Row(msgspec.Struct):
-    data: _Data
-
-
-_ROW_DECODER: Final = msgspec.json.Decoder(_Row)

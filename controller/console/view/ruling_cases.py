@@ -1,4 +1,4 @@
-"""The rulings of a match from its public entries, and the earlier penalties of its pairs.
+"""The rulings of a match from its public entries, and the earlier penalties of its players.
 
 A state contains only a summary of the newest rulings. The entries contain who pointed an offence
 out, what a ruling does to the match, and how often a pair was penalised before.
@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.commands.ruling_arguments import ChargeArgs
+from controller.console.view import fill_struct
 from controller.messages import PublicEvent, PublicRuling
 from controller.rules.penalties.charges import (
     Charge,
@@ -51,7 +52,7 @@ class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The rulings of a match, from its entries.
+    """The rulings of a match and the earlier penalties of its pairs, as entries contain them.
 
     `earlier_penalties` is None if the first entry of the match is missing or unreadable.
     """
@@ -61,7 +62,7 @@ class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
-    """Return the rulings of a match from its entries, which begin with its `meeting`."""
+    """Return the rulings of a match. `entries` are its entries from `meeting` on."""
     brought: tuple[PenaltyEntry, ...] | None = None
     cases: dict[str, RulingCase] = {}
     for entry in entries:
@@ -142,7 +143,7 @@ _DECISIONS: Final[Mapping[str, Callable[[RulingCase, _DecisionData], RulingCase]
 
 
 class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One answer to a charge, in words. `effects`: what it does to the match.
+    """One possible answer to a charge, in words. `effects`: what it does to the match.
 
     `article` None: the rulebook has no rule, and the answer is a proposal.
     """
@@ -159,31 +160,17 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     effects: tuple[Words, ...]
 
 
-def build_penalty_choices(
-    proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
-) -> tuple[PenaltyChoice, ...]:
-    """Return the answers of a table to a charge, in words and in the same order.
-
-    `earlier_deal`: the deal of the offence, if another deal is played now.
-    """
-    return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
-
-
 def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
-    """Return one answer as text."""
-    text = penalty_words(proposal.penalty, proposal.effects)
-    return PenaltyChoice(
-        penalty=proposal.penalty,
-        en=text.en,
-        zh=text.zh,
-        why_en=proposal.why_en,
-        why_zh=proposal.why_zh,
-        needs=proposal.needs,
-        article=proposal.article,
-        provisional=proposal.provisional,
-        loses_turn=proposal.loses_turn,
+    """Return the words for one answer to a charge.
+
+    `earlier_deal`: the deal of the offence, if another deal is played now.
+    """
+    return fill_struct(
+        PenaltyChoice,
+        proposal,
+        penalty_words(proposal.penalty, proposal.effects),
         effects=tuple(consequence_words(effect, earlier_deal) for effect in proposal.effects),
     )
 
@@ -198,10 +185,10 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingView(PublicRuling, frozen=True, kw_only=True, gc=False):
-    """A ruling as the desk shows it. Fields that only entries contain are null without them.
+    """A ruling as the ruling desk shows it.
 
-    `decided`, `rejected`: who did it, in words. For an oral decision of the chief, they also name
-    the person who entered it.
+    A field that only entries contain is null if there is no entry. `decided`, `rejected`: who did
+    it, in words. For an oral decision of the chief, they also name the person who entered it.
     """
 
     kind_en: str = ""
@@ -224,16 +211,17 @@ class RulingView(PublicRuling, frozen=True, kw_only=True, gc=False):
 def build_ruling_views(
     profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
 ) -> list[RulingView]:
-    """Return the rulings of a match, the oldest first, from the entries or else from the state.
+    """Return all rulings of a match, the oldest first.
 
-    `deal` is played now. The effects of a ruling on an earlier deal contain that deal's number.
+    A ruling comes from the entries (`record`), or from the state (`rulings`) if no entry contains
+    it. `deal` is played now. The effects of a ruling on an earlier deal contain that deal's number.
 
     If the state and the entries differ about whether a ruling is open, the state is used, because
     an entry may not have arrived yet.
     """
     newest = {ruling.id: ruling for ruling in rulings}
     views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
-    views += [RulingView(**msgspec.structs.asdict(ruling)) for ruling in newest.values()]
+    views += [fill_struct(RulingView, ruling) for ruling in newest.values()]
     return [_with_deciders(one) for one in views]
 
 
@@ -252,71 +240,32 @@ def _view_of_case(
 ) -> RulingView:
     charge, proposal, row = case.charge, case.proposal, find_offence(case.charge.offence)
     before = case.changed_from
-    penalty = penalty_words(proposal.penalty, proposal.effects)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
-    view = RulingView(
-        id=case.id,
-        offence=charge.offence,
-        offence_en=row.en,
-        offence_zh=row.zh,
-        kind_en=kind.en if kind else "",
-        kind_zh=kind.zh if kind else "",
-        deal=charge.deal,
-        side=charge.side,
-        seat=charge.seat,
-        person=charge.person,
+    view = fill_struct(
+        RulingView,
+        proposal,
+        charge,
+        case,
+        offence=Words(row.en, row.zh),
+        kind=Words(kind.en, kind.zh) if kind else Words("", ""),
         answer=build_penalty_choice(proposal, charge.deal if charge.deal < deal else None),
-        penalty=proposal.penalty,
-        penalty_en=penalty.en,
-        penalty_zh=penalty.zh,
-        article=proposal.article,
-        needs=proposal.needs,
-        state=case.state,
-        by=case.by,
-        approved_by=case.approved_by,
-        rejected_by=case.rejected_by,
-        verbal=case.verbal,
-        entered_by=case.entered_by,
-        confirmed_by=case.confirmed_by,
-        rejection_entered_by=case.rejection_entered_by,
+        penalty=penalty_words(proposal.penalty, proposal.effects),
         changed_from=penalty_words(before.penalty, before.effects) if before else None,
-        pointed_out_by=charge.pointed_out_by,
-        pointed_out_when=charge.pointed_out_when,
-        harmed=charge.harmed,
-        settled_by_players=charge.settled_by_players,
-        lapse_disputed=charge.lapse_disputed,
         lapses=tuple(_lapse(profile, charge, reason) for reason in lapse_reasons(charge)),
         charge=_charge_args(charge),
-        at_ms=case.at_ms,
-        ended_ms=case.ended_ms,
     )
     if newest is None or newest.state == view.state:
         return view
-    return msgspec.structs.replace(
-        view,
-        answer=None,
-        state=newest.state,
-        penalty=newest.penalty,
-        penalty_en=newest.penalty_en,
-        penalty_zh=newest.penalty_zh,
-        article=newest.article,
-        needs=newest.needs,
-        approved_by=newest.approved_by,
-        rejected_by=newest.rejected_by,
-        verbal=newest.verbal,
-        entered_by=newest.entered_by,
-        confirmed_by=newest.confirmed_by,
-        rejection_entered_by=newest.rejection_entered_by,
-    )
+    return fill_struct(RulingView, view, newest, answer=None, at_ms=view.at_ms)
 
 
 def _lapse(profile: GuandanProfile, charge: Charge, reason: LapseReason) -> LapseView:
-    text, article = lapse_words(reason, charge), lapse_article(profile, reason)
-    return LapseView(reason=reason, en=text.en, zh=text.zh, article=article)
+    article = lapse_article(profile, reason)
+    return fill_struct(LapseView, lapse_words(reason, charge), reason=reason, article=article)
 
 
 def _charge_args(charge: Charge) -> dict[str, Any]:
-    """Return a charge as arguments of the command `rulings`, to ask again for its answers."""
+    """Return a charge as arguments of the command `rulings`, which requests its answers again."""
     said = msgspec.structs.asdict(charge) | {"offence_ms": charge.at_ms}
     args = {name: said[name] for name in ChargeArgs.__struct_fields__}
     return {name: value for name, value in args.items() if value not in (None, False)}

@@ -7,9 +7,9 @@ what a browser cannot know, and makes the file for a spreadsheet.
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -32,7 +32,7 @@ _BOM: Final = "\ufeff"
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet, and what a page shows beside it.
+    """A score sheet, and the facts that a page shows beside it.
 
     `provisional`: the parts of its points that no rule text defines. `corrected`: the source of
     each correction, in the order of the sheet. `kept_ms`: when the console stored this sheet
@@ -48,10 +48,11 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The source of a correction. `by`: who decided it, and who entered the chief's oral decision.
+    """The people and the reason behind a corrected result.
 
-    `reason`: why, in words. `confirmed`: the state of the chief's confirmation, or None if the
-    correction was made in writing.
+    `by`: who decided it, and who entered the chief's oral decision. `reason`: why, in words.
+    `confirmed`: the state of the chief's confirmation, or None if the correction was made in
+    writing.
     """
 
     by: Words
@@ -60,7 +61,10 @@ class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored version: its table, its number of signatures, and when it was stored."""
+    """A version of a score sheet in the console's store.
+
+    `signed`: its number of signatures. `kept_ms`: when it was stored.
+    """
 
     table: str
     version: int
@@ -68,15 +72,11 @@ class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
     kept_ms: int
 
 
-def parse_sheet(raw: Any) -> ScoreSheet:
-    """Return the sheet in a table's answer. Raises msgspec.ValidationError."""
-    return msgspec.convert(raw, ScoreSheet)
-
-
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
-    """Return a sheet with the wall times of its match's start and end, in whole seconds (R10).
+    """Return a sheet with the wall-clock times of its match's start and end, in whole seconds.
 
     A sheet has times of the table's own clock. A state of the same match contains both clocks.
+    Source: R10.
     """
     if state is None or sheet.start_at is not None or state.match.at_ms is None:
         return sheet
@@ -90,7 +90,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
             else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
             for ms in (sheet.start_ms, sheet.end_ms)
         )
-    except (ValueError, OverflowError):  # not a stamp that a table writes
+    except (ValueError, OverflowError):  # No table writes such a stamp.
         return sheet
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
@@ -98,7 +98,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
 def build_sheet_view(
     sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
 ) -> SheetPageView:
-    """Return a sheet for its page."""
+    """Return a score sheet together with the facts that a page shows beside it."""
     known, named = all_keys(), () if sheet.score is None else sheet.score.provisional
     return SheetPageView(
         sheet=sheet,
@@ -117,7 +117,7 @@ def build_sheet_view(
 
 
 def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
-    """Return the sheet as CSV that Excel opens directly, with one row a deal.
+    """Return the sheet as CSV that Excel opens directly, with one row for each deal.
 
     The text begins with the mark of UTF-8 and has the line ends of Excel. No cell is a formula.
     `zone`: the time zone of all times. None is this computer's.
@@ -131,12 +131,9 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 def safe_cell(cell: object) -> str:
     """Return a cell that a spreadsheet does not run as a formula. A number stays a number."""
-    if cell is None:
-        return ""
-    text = str(cell)
-    if isinstance(cell, int):
-        return text
-    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
+    text = "" if cell is None else str(cell)
+    is_formula = not isinstance(cell, int) and text.startswith(_FORMULA_SIGNS)
+    return f"'{text}" if is_formula else text
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
@@ -149,169 +146,140 @@ class _SheetRows:
     """The rows of one sheet in one language."""
 
     def __init__(self, sheet: ScoreSheet, language: Language, zone: tzinfo | None) -> None:
-        self._sheet, self._language, self._zone = sheet, language, zone
+        self.sheet, self._language, self._zone = sheet, language, zone
 
     def rows(self) -> Iterator[list[object]]:
         """Yield the heading, then a row for each deal."""
-        big_two = self._sheet.game == "bigtwo"
+        match = [cell(self) for cell in _MATCH_COLUMNS.values()]
+        headings = map(self.label, _DEAL_COLUMNS)
         yield [
-            *map(self._label, _MATCH_COLUMNS),
-            *(self._hand_headings() if big_two else map(self._label, _DEAL_COLUMNS)),
+            *map(self.label, _MATCH_COLUMNS),
+            *(self._hand_headings() if self.sheet.game == "bigtwo" else headings),
         ]
-        for hand in self._sheet.hands:
-            yield [*self._match_cells(), *self._hand_cells(hand)]
-        for line in self._sheet.deals:
-            yield [*self._match_cells(), *self._deal_cells(line)]
+        for hand in self.sheet.hands:
+            yield [*match, *self._hand_cells(hand)]
+        for line in self.sheet.deals:
+            yield [*match, *(cell(self, line) for cell in _DEAL_COLUMNS.values())]
 
-    def _label(self, label: str) -> str:
-        return self._in(_FILE_LABELS.get(label) or SHEET_LABELS[label]).strip(" :：")
+    def label(self, label: str) -> str:
+        return self.text(_FILE_LABELS.get(label) or SHEET_LABELS[label]).strip(" :：")
 
-    def _in(self, words: Words) -> str:
+    def text(self, words: Words) -> str:
         return words.zh if self._language == "zh" else words.en
 
-    def _seat(self, seat: str | None) -> str | None:
-        return None if seat is None else self._in(SEAT_LETTERS[seat])
+    def seat(self, seat: str | None) -> str | None:
+        return None if seat is None else self.text(SEAT_LETTERS[seat])
 
-    def _yes_if(self, holds: bool) -> str | None:
-        return self._label("yes") if holds else None
+    def place(self, line: DealLine, place: int) -> str | None:
+        order = line.outcome.order
+        return self.seat(order[place]) if place < len(order) else None
 
-    def _match_cells(self) -> list[object]:
-        sheet = self._sheet
-        ns, ew = sheet.pairs["NS"], sheet.pairs["EW"]
-        return [
-            sheet.event,
-            sheet.round,
-            sheet.match_no,
-            sheet.table_no,
-            self._in(rules_words(sheet.rules)),
-            self._moment(sheet.start_at),
-            self._moment(sheet.end_at),
-            ns.id,
-            ns.name,
-            ew.id,
-            ew.name,
-            sheet.version,
-            self._label("signed" if sheet.state == "signed" else "unsigned"),
-        ]
+    def yes_if(self, holds: bool) -> str | None:
+        return self.label("yes") if holds else None
 
-    def _moment(self, stamp: str | None) -> str | None:
-        """Return a wall stamp in the form that people of the hall and their spreadsheets use."""
+    def moment(self, stamp: str | None) -> str | None:
+        """Return a time stamp as a spreadsheet shows it, for example 2026-11-27 18:45."""
         if stamp is None:
             return None
         try:
             return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
-        except (ValueError, OverflowError):  # not a stamp that a table writes
+        except (ValueError, OverflowError):  # No table writes such a stamp.
             return stamp
 
-    def _deal_cells(self, line: DealLine) -> list[object]:
-        levels, points = line.levels or {}, line.points or {}
-        places = [self._seat(seat) for seat in line.outcome.order]
-        lost = line.outcome.forfeited_by
-        return [
-            line.deal,
-            line.level,
-            *places,
-            *[None] * (4 - len(places)),
-            None if lost is None else self._in(SIDE_NAMES[lost]),
-            line.gain,
-            levels.get("NS"),
-            levels.get("EW"),
-            points.get("NS"),
-            points.get("EW"),
-            self._label("anti") if line.anti else self._passed_cards(line.tribute),
-            self._passed_cards(line.returns),
-            self._seat(line.leader),
-            line.turned_up,
-            self._label("uncut") if line.uncut else self._seat(line.cutter),
-            line.cut,
-            self._yes_if(not line.counts),
-            self._yes_if(line.corrected),
-            f"{line.written['NS']} / {line.written['EW']}" if line.written else None,
-            self._yes_if(line.by_hand),
-            self._yes_if(line.extra),
-            line.misdeals,
-            self._joined(self._penalty_texts(line)),
-        ]
-
-    def _passed_cards(self, cards: Sequence[CardPassed]) -> str:
-        return self._joined(
-            f"{self._seat(one.giver)}→{self._seat(one.to)} "
-            f"{one.card or self._label('hidden' if one.secret else 'untold')}"
+    def passed_cards(self, cards: Sequence[CardPassed]) -> str:
+        return self.joined(
+            f"{self.seat(one.giver)}→{self.seat(one.to)} "
+            f"{one.card or self.label('hidden' if one.secret else 'untold')}"
             for one in cards
         )
 
-    def _penalty_texts(self, line: DealLine) -> Iterator[str]:
-        for one in line.penalties:
-            who = self._in(SIGNER_NAMES[one.seat or one.side])
-            words = [who, self._in(Words(one.penalty_en, one.penalty_zh)), one.article or ""]
-            back = self._label("overturned") if one.overturned else ""
-            yield " ".join(filter(None, [*words, back]))
+    def penalties(self, line: DealLine) -> str:
+        return self.joined(
+            " ".join(
+                filter(
+                    None,
+                    (
+                        self.text(SIGNER_NAMES[one.seat or one.side]),
+                        self.text(Words(one.penalty_en, one.penalty_zh)),
+                        one.article,
+                        self.label("overturned") if one.overturned else "",
+                    ),
+                )
+            )
+            for one in line.penalties
+        )
 
-    def _joined(self, parts: Iterable[str]) -> str:
+    def joined(self, parts: Iterable[str]) -> str:
         return ("；" if self._language == "zh" else "; ").join(parts)
 
     def _hand_headings(self) -> list[str]:
-        seats = [self._in(SEAT_LETTERS[seat]) for seat in SEATS]
-        heads = [self._label("deal"), self._label("leader")]
+        seats = [self.text(SEAT_LETTERS[seat]) for seat in SEATS]
+        heads = [self.label("deal"), self.label("leader")]
         for name in ("left", "score", "total"):
-            heads += [f"{seat} {self._label(name)}" for seat in seats]
-        return [*heads, *map(self._label, ("opened", "doubled", "by_hand", "misdeals"))]
+            heads += [f"{seat} {self.label(name)}" for seat in seats]
+        return [*heads, *map(self.label, ("opened", "doubled", "by_hand", "misdeals"))]
 
     def _hand_cells(self, hand: BigTwoLine) -> list[object]:
         numbers: Iterable[dict[Seat, int]] = (hand.left, hand.scores, hand.totals)
         return [
             hand.deal,
-            self._seat(hand.leader),
+            self.seat(hand.leader),
             *(each[seat] for each in numbers for seat in SEATS),
-            self._joined(self._in(SEAT_LETTERS[seat]) for seat in hand.opened),
-            self._joined(self._in(SEAT_LETTERS[seat]) for seat in hand.doubled),
-            self._yes_if(hand.by_hand),
+            self.joined(self.text(SEAT_LETTERS[seat]) for seat in hand.opened),
+            self.joined(self.text(SEAT_LETTERS[seat]) for seat in hand.doubled),
+            self.yes_if(hand.by_hand),
             hand.misdeals,
         ]
 
 
-_MATCH_COLUMNS: Final = (
-    "event",
-    "round",
-    "match",
-    "table",
-    "rules",
-    "start",
-    "end",
-    "ns_id",
-    "ns_name",
-    "ew_id",
-    "ew_name",
-    "version",
-    "signature",
-)
-_DEAL_COLUMNS: Final = (
-    "deal",
-    "level",
-    "up",
-    "second",
-    "third",
-    "last",
-    "forfeit",
-    "gain",
-    "ns_level",
-    "ew_level",
-    "ns_points",
-    "ew_points",
-    "tribute",
-    "returns",
-    "leader",
-    "turned_up",
-    "cutter",
-    "cut",
-    "void",
-    "corrected",
-    "written",
-    "by_hand",
-    "extra",
-    "misdeals",
-    "penalties",
-)
+_MATCH_COLUMNS: Final[Mapping[str, Callable[[_SheetRows], object]]] = {
+    "event": lambda rows: rows.sheet.event,
+    "round": lambda rows: rows.sheet.round,
+    "match": lambda rows: rows.sheet.match_no,
+    "table": lambda rows: rows.sheet.table_no,
+    "rules": lambda rows: rows.text(rules_words(rows.sheet.rules)),
+    "start": lambda rows: rows.moment(rows.sheet.start_at),
+    "end": lambda rows: rows.moment(rows.sheet.end_at),
+    "ns_id": lambda rows: rows.sheet.pairs["NS"].id,
+    "ns_name": lambda rows: rows.sheet.pairs["NS"].name,
+    "ew_id": lambda rows: rows.sheet.pairs["EW"].id,
+    "ew_name": lambda rows: rows.sheet.pairs["EW"].name,
+    "version": lambda rows: rows.sheet.version,
+    "signature": lambda rows: rows.label("signed" if rows.sheet.state == "signed" else "unsigned"),
+}
+"""The columns that describe the match, by their labels."""
+_DEAL_COLUMNS: Final[Mapping[str, Callable[[_SheetRows, DealLine], object]]] = {
+    "deal": lambda rows, line: line.deal,
+    "level": lambda rows, line: line.level,
+    "up": lambda rows, line: rows.place(line, 0),
+    "second": lambda rows, line: rows.place(line, 1),
+    "third": lambda rows, line: rows.place(line, 2),
+    "last": lambda rows, line: rows.place(line, 3),
+    "forfeit": lambda rows, line: (
+        line.outcome.forfeited_by and rows.text(SIDE_NAMES[line.outcome.forfeited_by])
+    ),
+    "gain": lambda rows, line: line.gain,
+    "ns_level": lambda rows, line: (line.levels or {}).get("NS"),
+    "ew_level": lambda rows, line: (line.levels or {}).get("EW"),
+    "ns_points": lambda rows, line: (line.points or {}).get("NS"),
+    "ew_points": lambda rows, line: (line.points or {}).get("EW"),
+    "tribute": lambda rows, line: (
+        rows.label("anti") if line.anti else rows.passed_cards(line.tribute)
+    ),
+    "returns": lambda rows, line: rows.passed_cards(line.returns),
+    "leader": lambda rows, line: rows.seat(line.leader),
+    "turned_up": lambda rows, line: line.turned_up,
+    "cutter": lambda rows, line: rows.label("uncut") if line.uncut else rows.seat(line.cutter),
+    "cut": lambda rows, line: line.cut,
+    "void": lambda rows, line: rows.yes_if(not line.counts),
+    "corrected": lambda rows, line: rows.yes_if(line.corrected),
+    "written": lambda rows, line: line.written and f"{line.written['NS']} / {line.written['EW']}",
+    "by_hand": lambda rows, line: rows.yes_if(line.by_hand),
+    "extra": lambda rows, line: rows.yes_if(line.extra),
+    "misdeals": lambda rows, line: line.misdeals,
+    "penalties": lambda rows, line: rows.penalties(line),
+}
+"""The columns that describe a deal of Guandan, by their labels."""
 _FILE_LABELS: Final = {
     "ns_id": Words("NS pair", "南北队号"),
     "ns_name": Words("NS name", "南北队名"),

@@ -1,11 +1,13 @@
 """All that a table's display shows: match, clocks, cut, exchange, seats. It shows no hand."""
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Final
 
 import msgspec
 
 from controller.console.freshness import Freshness
+from controller.console.view import fill_struct
 from controller.console.view.display_seats import DisplaySeat, build_display_seat
 from controller.messages import (
     Fairness,
@@ -24,9 +26,10 @@ _EXCHANGE_PHASES: Final = frozenset({"tribute", "return"})
 
 
 class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One tribute. `to` and `card` are null until every payer has laid a tribute.
+    """One tribute, a card that a loser of the last deal gives to a winner before play.
 
-    `clock`: the clock that counts for it.
+    `to` and `card` are null until every payer has laid a tribute. `clock`: the clock that counts
+    for it.
     """
 
     giver: Seat
@@ -37,7 +40,7 @@ class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A card to give back. No display shows which card. `clock`: the clock that counts for it."""
+    """A card given back for a tribute. No display shows which card. `clock`: the clock for it."""
 
     giver: Seat
     to: Seat
@@ -47,7 +50,7 @@ class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The exchange that is under way, one line for each card.
+    """The exchange of tributes and returns that is under way, one line for each card.
 
     `said`: the lines contain all that the table waits for, with its clocks, so no other part of the
     display shows that.
@@ -66,7 +69,7 @@ class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_exchange(match: PublicMatch) -> ExchangeView | None:
-    """Return the exchange, or None if none is under way."""
+    """Return the exchange of cards, or None if no exchange is under way."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
     paid, given = tuple(_tribute_lines(match)), tuple(_return_lines(match))
@@ -96,10 +99,9 @@ def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
 def _return_lines(match: PublicMatch) -> Iterator[ReturnLine]:
     assert match.tribute is not None
     for one in match.tribute.returns:
-        yield ReturnLine(
-            giver=one.giver,
-            to=one.to,
-            rule=one.rule,
+        yield fill_struct(
+            ReturnLine,
+            one,
             given=one.giver in match.tribute.given,
             clock=_duty_clock(match, "return", one.giver),
         )
@@ -112,9 +114,7 @@ def _duty_clock(match: PublicMatch, duty: str, seat: Seat) -> PublicSeatClock | 
 
 
 WIDEST_CUT: Final = (6, 102)
-"""The limits of a cut if no rulebook sets them: those of most rulebooks (seed 000 A5.1.3)."""
-_SHORT_LENGTH: Final = 16
-_GROUP_LENGTH: Final = 4
+"""The limits of a cut in most rulebooks, used if no rulebook sets them. Source: seed 000 A5.1.3."""
 
 
 class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -139,7 +139,7 @@ class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The content of a display.
+    """All that the display of a table shows.
 
     `since_ms`: since when `standing` has this value (console's clock), or 0 while it is live.
     `seats` are in playing order. `fed`: the cards fed so far, while the machine deals. `commitment`
@@ -187,9 +187,9 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
-    """Return what a table's display shows. Without a state, it shows only that none has arrived."""
+    """Return the content of a table's display. Without a state, it shows that none has arrived."""
     if standing is Freshness.LIVE:
-        since_ms = 0  # otherwise every state would change the display
+        since_ms = 0  # Otherwise every state would change the display.
     if state is None:
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
@@ -199,43 +199,26 @@ def build_display(state: PublicState | None, standing: Freshness, since_ms: int)
     attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
     about = next((one for one in state.fairness if one.attempt == attempt), None)
     dealing = machine.phase is MachinePhase.DEALING
-    return DisplayView(
+    return fill_struct(
+        DisplayView,
+        state,
+        match,
         standing=standing,
         since_ms=since_ms,
         heard=True,
-        simulated=state.simulated,
         practice=state.mode != "play",
-        table_no=match.table_no,
-        event=match.event,
-        round=match.round,
-        match_no=match.match_no,
         pairs={side: pair.name for side, pair in match.pairs.items() if pair},
         machine=machine.phase.value,
-        phase=match.phase,
-        phase_en=match.phase_en,
-        phase_zh=match.phase_zh,
-        next_en=match.next_en,
-        next_zh=match.next_zh,
         suspended=match.suspended is not None,
-        deal=match.deal,
-        extra=match.extra,
-        levels=match.levels,
-        level=match.level,
-        owner=match.owner,
         fed=machine.fed if dealing else None,
         ready_in_s=machine.ready_in_s if dealing else None,
-        leader=match.leader,
-        led=match.led,
-        turned_up=match.turned_up,
         exchange=owed,
-        announced=match.announced,
-        clock=match.clock,
         countdowns=tuple(one for one in match.clocks if owed is None or one not in owed.clocks),
         cut=cut,
         cut_at=about.cut if about else None,
         uncut=about is not None and about.uncut,
         seats=tuple(build_display_seat(seat, state, cuts=seat in cutters) for seat in SEATS),
-        commitment=_short_commitment(about.commitment) if about else None,
+        commitment=" ".join(wrap(about.commitment[:16], 4)) if about else None,
         proof=_newest_proof(state),
     )
 
@@ -245,32 +228,18 @@ _PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 
 
 def _pending_cut(state: PublicState) -> PendingCut | None:
-    """Return the cut that the machine waits for. Return None for cards that are cut by hand."""
+    """Return the cut that the machine waits for, or None for cards that are cut by hand."""
     machine, match = state.machine, state.match
     if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
         return None
     least, most = match.cut_range or WIDEST_CUT
-    return PendingCut(
-        by=tuple(machine.cutters),
-        counter=machine.counter,
-        least=least,
-        most=most,
-        deal=machine.deal,
-        attempt=machine.attempt,
-    )
-
-
-def _short_commitment(commitment: str) -> str:
-    """Return the beginning of a commitment, in groups that people can read and compare."""
-    return " ".join(
-        commitment[at : at + _GROUP_LENGTH] for at in range(0, _SHORT_LENGTH, _GROUP_LENGTH)
-    )
+    return fill_struct(PendingCut, machine, by=tuple(machine.cutters), least=least, most=most)
 
 
 def _newest_proof(state: PublicState) -> ProofLink | None:
-    """Return the newest proof that may be opened, or None before the match is over.
+    """Return the newest proof that people may open, or None before the match is over.
 
-    Telephones are allowed only after play (seeds 002 A17.1.1, 000 A21.3).
+    Telephones are allowed only after play. Sources: seeds 002 A17.1.1, 000 A21.3.
     """
     if state.match.phase not in _PHASES_AFTER_PLAY:
         return None

@@ -1,8 +1,8 @@
 """The reasons for which a table waits for a person, and their urgency.
 
-The reasons follow from the table's state and its freshness. The order of urgency is that of a
-hall: danger, a raised hand, a count, a stopped machine, a decision, a result, late
-players, a slow deal, a table without contact, and last what only a technician needs.
+The reasons follow from the table's state and its freshness. The order of urgency is that of a hall:
+danger, a raised hand, a count, a stopped machine, a decision, a result, late players, a slow deal,
+a table without contact, and last what only a technician needs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,14 @@ import msgspec
 
 from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
+from controller.console.view import fill_struct
 from controller.faults import fault_catalogue
 from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall, Role
 from controller.seats import SEAT_NAMES, SIDE_NAMES
 from controller.words import Words
 
 DEAL_OVERDUE_MS: Final = 120_000
-"""A deal is overdue after this time. People need less to put a set in (provisional)."""
+"""A deal is overdue after this time, which no rule text sets. Putting a set in takes less."""
 NO_DEAL: Final = "no_deal"
 """The reason's name if a deal is due and the machine has not begun it."""
 RULING: Final = "ruling"
@@ -46,9 +47,10 @@ class Urgency(IntEnum):
 
 
 class WaitReason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One thing that a table waits for. `name`: of a fault, of a call's reason, or of a freshness.
+    """One thing that a table waits for.
 
-    `since_ms`: milliseconds since 1970. `action_*`: what to do, or empty if the words contain it.
+    `name`: the name of a fault, of the reason of a call, or of a freshness. `since_ms`:
+    milliseconds since 1970. `action_*`: what to do, or empty if the words contain it.
     """
 
     rank: Urgency
@@ -103,12 +105,13 @@ def list_reasons(
     skew_ms: int = 0,
     deal_overdue_since_ms: int | None = None,
 ) -> tuple[WaitReason, ...]:
-    """Return all reasons for which a table waits, the most urgent first, then the longest first.
+    """Return all reasons for which a table waits, sorted by urgency, then by time, oldest first.
 
     `state` is the last one that was received, or None before the first. A silent table keeps its
-    reasons, below the reason that it is silent. `since_ms` is since when its freshness is so.
-    `skew_ms` is how far the console's clock is ahead of the table's. `deal_overdue_since_ms` is
-    since when a deal is due that the machine has not begun, if that is too long.
+    reasons, below the reason that it is silent. `since_ms` is the time since when its freshness has
+    this value. `skew_ms` is how far the console's clock is ahead of the table's.
+    `deal_overdue_since_ms` is since when a deal is due that the machine has not begun, if that is
+    too long.
     """
     found: list[WaitReason] = []
     if state is not None:
@@ -127,33 +130,32 @@ def list_reasons(
             )
         )
     if freshness in UNHEARD_WORDS:
-        words = UNHEARD_WORDS[freshness]
         found.append(
-            WaitReason(
+            fill_struct(
+                WaitReason,
                 rank=Urgency.UNHEARD,
                 name=freshness.value,
                 since_ms=since_ms,
-                words_en=words.en,
-                words_zh=words.zh,
+                words=UNHEARD_WORDS[freshness],
             )
         )
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
 
 
-def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason, ...]:
-    """Return all reasons for which a table of the console waits at `now_ms`."""
-    how, since_ms = snapshot.freshness(now_ms)
+def list_table_reasons(
+    snapshot: TableSnapshot, standing: tuple[Freshness, int]
+) -> tuple[WaitReason, ...]:
+    """Return all reasons for which a table waits. `standing`: its freshness, and since when."""
     return list_reasons(
         snapshot.state,
-        how,
-        since_ms,
+        *standing,
         skew_ms=snapshot.contact_times.skew_ms,
         deal_overdue_since_ms=deal_overdue_since_ms(snapshot),
     )
 
 
 def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
-    """Return since when an overdue deal is due, or None if no deal is overdue.
+    """Return the time at which an overdue deal became due, or None if no deal is overdue.
 
     A deal is overdue if the machine has not begun it after `DEAL_OVERDUE_MS`. Without contact, the
     result is that of the last contact.
@@ -165,7 +167,7 @@ def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
 
 
 def is_deal_due(state: PublicState) -> bool:
-    """Return True if a deal is due that the machine has not begun, and no person has stopped it.
+    """Return True if a deal is due that the machine has not begun and that no person has stopped.
 
     There is no alert if the hopper counts as empty, or if the set is still on the table.
     """
@@ -247,7 +249,7 @@ def _urgency(alert: Alert, state: PublicState) -> Urgency:
         return Urgency.STOPPED
     if known is not None:
         return known
-    row = fault_catalogue().get(alert.name)  # None: a table of a newer version
+    row = fault_catalogue().get(alert.name)  # None at a table of a newer version.
     service = row is not None and row.fault_class == "service"
     stopped = not service or state.machine.phase is MachinePhase.FAULT
     return Urgency.STOPPED if stopped else Urgency.TECHNICAL
@@ -258,9 +260,10 @@ ESCALATION_MS: Final = 120_000
 
 
 class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table that waits. `reasons`: the most urgent first. `taken_by`: the person who goes there.
+    """A table that waits for a person.
 
-    `chiefs`: no person has gone there for so long that the chief is shown the table.
+    `reasons`: the most urgent first. `taken_by`: who goes there. `chiefs`: no person has gone there
+    for so long that the chief is shown the table.
     """
 
     table: str
@@ -280,7 +283,7 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
-    """Return the list for a role: the most urgent first, and of those the longest waiting first.
+    """Return the waiting tables that a role sees, sorted by urgency, then by time, oldest first.
 
     A referee's list and its rows do not contain what only a technician needs.
     """
@@ -291,7 +294,7 @@ def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable
 
 
 def _without_technical(wait: WaitingTable) -> WaitingTable | None:
-    """Return a row without the technician's reasons, or None if there are no others."""
+    """Return a waiting table without the technician's reasons, or None if no reason is left."""
     if wait.reasons[-1].rank is not Urgency.TECHNICAL:
         return wait
     left = tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL)
@@ -301,7 +304,7 @@ def _without_technical(wait: WaitingTable) -> WaitingTable | None:
 def build_waiting_table(
     table: str, reasons: tuple[WaitReason, ...], taken_by: str | None, now_ms: int
 ) -> WaitingTable | None:
-    """Return a table's row of the list, or None if there is no reason to wait."""
+    """Return a table that waits, or None if there is no reason to wait."""
     if not reasons:
         return None
     urgent = reasons[0].rank < Urgency.UNHEARD
