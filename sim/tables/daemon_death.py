@@ -66,7 +66,7 @@ class KillableStore(JournalStore):
             raise StorageFailed("the daemon is dead")
 
     def close(self) -> None:
-        """Close the file. Later calls do nothing."""
+        """Close the journal's file. Later calls do nothing."""
         if not self.is_closed:
             self.is_closed = True
             super().close()
