@@ -1,4 +1,4 @@
-"""`dealtable campaign`: thousands of deals with faults, judged by the truth of the mechanics."""
+"""`dealtable campaign`: thousands of deals with faults, compared with the cards' true places."""
 
 import tempfile
 from functools import partial
