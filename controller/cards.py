@@ -54,10 +54,10 @@ def composition(packs: int, jokers: bool) -> tuple[int, ...]:
 
 
 def pip_value(face: Face) -> int | None:
-    """Return the pips of a turned-up card: A 1, 2…10, J 11, Q 12, K 13.
+    """Return the number that a turned-up card counts for: A is 1, J 11, Q 12 and K 13.
 
-    Returns None for a joker. No seed defines the pips of A, J, Q and K: these values are a
-    proposal.
+    A card from 2 to 10 counts its own number. Returns None for a joker. No seed defines the values
+    of A, J, Q and K: they are a proposal.
     """
     if face in _JOKERS:
         return None

@@ -13,6 +13,7 @@ from msgspec import Meta, field
 
 from controller.gateway_protocol import SOCKET_NAME
 from controller.host import toml_files
+from controller.messages import ReaderTrigger
 
 RUNTIME_ROOT = Path("/run/dealtable")
 
@@ -20,57 +21,52 @@ RUNTIME_ROOT = Path("/run/dealtable")
 _MAX_RUNTIME_DIR_BYTES = 80
 _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
+
+def matching(pattern: str, description: str) -> Meta:
+    """Return the conditions for a text that matches `pattern`. Errors show the `description`."""
+    return Meta(pattern=pattern, description=description)
+
+
 ShortName = Annotated[
     str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$",
-        description="a name of at most 24 letters, digits, - and _",
-    ),
+    matching(r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$", "a name of at most 24 letters, digits, - and _"),
 ]
-BoardId = Annotated[
-    str, Meta(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, lower case")
-]
+BoardId = Annotated[str, matching(r"^[0-9a-f]{16}$", "16 hexadecimal digits, lower case")]
 UsbSerial = Annotated[
     str,
-    Meta(
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$",
-        description="a USB serial number of at most 64 letters, digits, ., _, : and -",
+    matching(
+        r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$",
+        "a USB serial number of at most 64 letters, digits, ., _, : and -",
     ),
 ]
 FirmwareHash = Annotated[
-    str,
-    Meta(
-        pattern=r"^[0-9a-f]{16}$",
-        description="a firmware's hash, 16 hexadecimal digits, lower case",
-    ),
+    str, matching(r"^[0-9a-f]{16}$", "a firmware's hash, 16 hexadecimal digits, lower case")
 ]
 BindAddress = Annotated[
     str,
-    Meta(
-        pattern=r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
-        description='an address like "tcp://*:5556", or with port * for any free one',
+    matching(
+        r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
+        'an address like "tcp://*:5556", or with port * for any free one',
     ),
 ]
 METRICS_OFF = "off"
 LoopbackAddress = Annotated[
     str,
-    Meta(
-        pattern=r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
-        description='"off", or an address of this computer alone like "tcp://127.0.0.1:9556", '
+    matching(
+        r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
+        '"off", or an address of this computer alone like "tcp://127.0.0.1:9556", '
         "or with port * for any free one",
     ),
 ]
 PinFactoryName = Annotated[
-    str,
-    Meta(pattern=r"^(lgpio|mock|unix:.+)$", description='"lgpio", "mock" or "unix:PATH"'),
+    str, matching(r"^(lgpio|mock|unix:.+)$", '"lgpio", "mock" or "unix:PATH"')
 ]
 GpioNumber = Annotated[int, Meta(ge=2, le=27, description="a GPIO number from 2 to 27")]
 NonEmptyText = Annotated[str, Meta(min_length=1, description="text")]
 UserName = Annotated[
     str,
-    Meta(
-        pattern=r"^([A-Za-z_][A-Za-z0-9_-]{0,31}|\d{1,9})$",
-        description="a user of this computer, by name or number",
+    matching(
+        r"^([A-Za-z_][A-Za-z0-9_-]{0,31}|\d{1,9})$", "a user of this computer, by name or number"
     ),
 ]
 
@@ -82,10 +78,11 @@ class ConfigError(toml_files.FileError):
 class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The identity of a table, and its folders.
 
-    `backend` is the kind of boards that the table must have. `event` is the file of the event's own
-    regulations over `profile`, if the event has one. `state_dir` is kept across restarts.
-    `runtime_dir` is in memory; its default is /run/dealtable/ID. `user` is the user that runs the
-    machine process, if the gateway runs as another user.
+    `backend` is the kind of boards that the table must have. `event` is the file with the
+    tournament's own regulations, if it has any. They take precedence over the rulebook `profile`.
+    `state_dir` is kept across restarts. `runtime_dir` is in memory; its default is
+    /run/dealtable/ID. `user` is the user that runs the machine process, if the gateway runs as
+    another user.
     """
 
     id: ShortName
@@ -127,24 +124,23 @@ class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usb: UsbSerial | None = None
 
 
-ReaderTrigger = Literal["wire", "asked"]
 DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
-"""Default time limit, in ms, for both boards to report a card."""
+"""The default time within which both boards must report a card, in ms."""
 
 
 class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
-    """The reader board, and the start of its looks: the dealer board's wire, or a request.
+    """The reader board, and what makes it read a card: a trigger wire or a request.
 
-    A reader without a trigger wire (`dealtable adapter barcode`) receives one request for each
-    card. `look_ms` is the time limit of that request; after it the card goes to the tray. With a
-    wire this limit is fixed.
+    The trigger wire comes from the dealer board. A reader that has no such wire (`dealtable adapter
+    barcode`) receives one request for each card. `look_ms` is the time limit of that request in ms.
+    When it has passed, the card goes to the tray. With a wire this limit is fixed.
     """
 
     trigger: ReaderTrigger = "wire"
     look_ms: Annotated[int, Meta(ge=100, le=2000)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a time limit for a reader with a wire, where the limit is fixed."""
+        """Refuse a time limit for a reader that has a trigger wire, because its limit is fixed."""
         if self.trigger == "wire" and self.look_ms is not None:
             raise ValueError('look_ms: expected nothing, or trigger = "asked"')
 
@@ -186,7 +182,7 @@ class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardSetSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A set of cards of this table: its name, and the back by which the reader identifies it."""
+    """A set of cards of this table: its name, and the card back by which the reader knows it."""
 
     id: ShortName
     back: Literal["A", "B"]
@@ -229,9 +225,10 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The order of deals.
+    """The setting that decides whether the machine deals ahead.
 
-    With `deal_ahead` the next deal is dealt from another set while the present deal is played.
+    With `deal_ahead`, it deals the next deal from another set of cards while the present deal is
+    played.
     """
 
     deal_ahead: bool = False
@@ -240,10 +237,11 @@ class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Time limits for people, in seconds, after which the referee is called. All are provisional.
 
-    `cut_s`: for the cut; the deal waits for it. `take_s`: for taking held hands, which cannot be
-    looked at meanwhile. `result_s`: for both sides to confirm a result; the next hands wait for it.
-    `slow_deal_s`: for a whole deal (本副过慢), well above the usual time. `out_s`: for an opponent
-    to confirm that a player is out. This limit is short because play continues and people forget.
+    `cut_s` is the limit for the cut; the deal waits for it. `take_s` is the limit for taking the
+    held hands, which no player can see before. `result_s` is the limit for both sides to
+    confirm a result; the next hands wait for it. `slow_deal_s` is the limit for a whole deal
+    (本副过慢), well above the usual time. `out_s` is the limit for an opponent to confirm that a
+    player is out. This limit is short because play continues and people forget.
     """
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
@@ -269,9 +267,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def __post_init__(self) -> None:
-        """Refuse equal boards, sets or users, and a `deal_ahead` without sets of two different
-        backs.
-        """
+        """Refuse equal boards, card sets or users, and `deal_ahead` if all sets have one back."""
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -285,7 +281,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def gateway_dir(self) -> Path:
-        """The folder of the table's public key, gateway's secret, admitted/ and endpoints.json."""
+        """The folder of the public key, the gateway's secret, admitted/ and endpoints.json."""
         return self.gateway.dir or self.table.state_dir
 
     @property
@@ -320,8 +316,8 @@ class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The simulated mechanics: number of cards, speed and wear.
 
-    A set has `packs` packs with or without jokers, or only `cards` cards of them, if given. `speed`
-    divides the times of the mechanics only. 1 is 100 ms a card.
+    A set has `packs` packs, with or without jokers. If `cards` is given, it has only that many of
+    their cards. `speed` divides only the times of the mechanics. At speed 1, a card takes 100 ms.
     """
 
     packs: Annotated[int, Meta(ge=1, le=4)] = 2
@@ -351,7 +347,7 @@ class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _require_separate_users(config: TableConfig) -> None:
-    """Refuse machine and gateway users that are equal, or that would share a folder."""
+    """Refuse a machine user and a gateway user that are equal, or that would share a folder."""
     machine, gateway, place = config.table.user, config.gateway.user, config.gateway.dir
     if machine is None and gateway is not None:
         raise ValueError("table.user: missing, expected the machine's user beside gateway.user")

@@ -1,7 +1,6 @@
 """The fault catalogue (faults.toml): a closed set of names, each with code, cause and action."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -13,13 +12,14 @@ from controller.words import Words
 
 Language = Literal["en", "zh"]
 Evidence = Mapping[str, object]
-"""Known values, by the placeholder that each fills. A value of type Words is rendered in the
-reader's language.
+"""Known values, each by the placeholder that it fills.
+
+A value of type Words is rendered in the reader's language.
 """
 
 
 class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One row of the catalogue. faults.toml describes each field."""
+    """One fault of the catalogue, with its cause and action. faults.toml describes each field."""
 
     code: int
     name: str
@@ -43,20 +43,21 @@ class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_field
 
 
 def fault(name: str) -> CatalogueFault:
-    """Return the row of the catalogue with that name. Raises LookupError if there is none."""
+    """Return the fault of the catalogue that has this name. Raises LookupError if there is none."""
     try:
         return fault_catalogue()[name]
     except KeyError:
         raise LookupError(f"no fault is called {name}") from None
 
 
+@cache
 def fault_catalogue() -> Mapping[str, CatalogueFault]:
-    """Return every fault by its name, in the order of their codes."""
-    return _read_catalogue().faults
+    """Return all faults of the catalogue by name, sorted by code."""
+    return {row.name: row for row in _read_catalogue().fault}
 
 
 def driver_error_fault(error: BaseException) -> str:
-    """Return the name of the fault for an error of the drivers.
+    """Return the name of the fault that a table reports for an error of the drivers.
 
     Raises LookupError for an error that is not from the drivers.
     """
@@ -85,22 +86,16 @@ _FAULT_BY_DRIVER_ERROR = {
     "PanelLost": "PANEL_LOST",
 }
 
-PlaceholderWords = dict[Language, dict[str, dict[str, str]]]
-
 
 class _CatalogueFile(msgspec.Struct, frozen=True):
-    words: PlaceholderWords
-    faults: dict[str, CatalogueFault]
+    words: dict[Language, dict[str, dict[str, str]]]
+    fault: list[CatalogueFault]
 
 
 @cache
 def _read_catalogue() -> _CatalogueFile:
-    text = resources.files("controller").joinpath("faults.toml").read_text(encoding="utf-8")
-    raw = tomllib.loads(text)
-    rows = msgspec.convert(raw["fault"], list[CatalogueFault])
-    return _CatalogueFile(
-        msgspec.convert(raw["words"], PlaceholderWords), {row.name: row for row in rows}
-    )
+    data = resources.files("controller").joinpath("faults.toml").read_bytes()
+    return msgspec.toml.decode(data, type=_CatalogueFile)
 
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -108,7 +103,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def _render(text: str, evidence: Evidence, language: Language) -> str:
-    """Fill in the placeholders, and leave out each [part] whose evidence is not known."""
+    """Return `text` with its placeholders filled in. A [part] with unknown evidence is left out."""
     words = _read_catalogue().words[language]
 
     def word(match: re.Match[str]) -> str:

@@ -12,7 +12,10 @@ from controller.messages import ClientCommand, CommandReply, Message, PublicEven
 
 
 class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """One metric value: its name, its label values (names of faults, boards, sets), its number."""
+    """One value of a metric, with the metric's name and the values of its labels.
+
+    The value of a label is the name of a fault, of a board or of a card set.
+    """
 
     name: str
     labels: tuple[str, ...]
@@ -22,7 +25,7 @@ class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
 class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A distribution of durations: how many of them fell into each range.
 
-    `counts[i]` durations were at most `bounds_s[i]` and more than the bound before. `counts` has
+    `counts[i]` durations were at most `bounds_s[i]` and more than the previous bound. `counts` has
     one more number than `bounds_s`; the last number counts all longer durations. `sum_s` is the sum
     of all durations.
     """
@@ -35,7 +38,7 @@ class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True)
 
 
 class Histogram:
-    """A histogram of durations in seconds. `add` is the only cost of a measurement."""
+    """A histogram of durations in seconds. A measurement costs only one call of `add`."""
 
     def __init__(self, bounds_s: tuple[float, ...]) -> None:
         self._bounds_s = bounds_s
@@ -48,7 +51,10 @@ class Histogram:
         self._sum_s += duration_s
 
     def distribution(self, name: str, *labels: str) -> MetricDistribution:
-        """Return the counts under a metric name of controller/gateway/metric_families.py."""
+        """Return the counted durations as the metric `name`.
+
+        controller/gateway/metric_families.py has the names.
+        """
         return MetricDistribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
 
 
@@ -60,7 +66,6 @@ MAX_MACHINE_LINE_BYTES: Final = 1 << 20
 MAX_GATEWAY_LINE_BYTES: Final = 1 << 16
 """Maximum length in bytes of a line from the gateway: four times a client's largest command."""
 
-
 MAX_ARGUMENT_DEPTH: Final = 16
 """Maximum depth of nested lists and objects in a command's arguments. The commands need three. Both
 processes later encode and walk the arguments, where Python's own limit may be lower.
@@ -68,7 +73,7 @@ processes later encode and walk the arguments, where Python's own limit may be l
 
 
 class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
-    """The machine's first line: its table, and whether its boards are simulated.
+    """The first message of the machine: its table, and whether its boards are simulated.
 
     `boot` identifies this run of the daemon (hex). `metrics` is true if the machine answers
     `ask_metrics`. A machine of an older version would treat that message as unknown and close the
@@ -82,22 +87,24 @@ class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
 
 
 class FeedMessage(Message, frozen=True, tag_field="to", tag="feed"):
-    """A public message. The gateway sends `body` unchanged under `topic`."""
+    """A public state or a public event. The gateway sends `body` unchanged under `topic`."""
 
     topic: str
     body: msgspec.Raw
 
 
 class ReplyMessage(Message, frozen=True, tag_field="to", tag="reply"):
-    """The machine's answer to the command with this `ref`."""
+    """The machine's answer to the command that has the same `ref`."""
 
     ref: int
     body: CommandReply
 
 
 class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
-    """A client's command. `peer` is the CURVE key (Z85) of the connection, for the record only: the
-    role follows from the command's own signature.
+    """A command of a client, which the gateway passes on to the machine.
+
+    `peer` is the CURVE key (Z85) of the connection. It is only for the record: the role follows
+    from the command's own signature.
     """
 
     ref: int
@@ -106,8 +113,10 @@ class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
 
 
 class MetricsMessage(Message, frozen=True, tag_field="to", tag="metrics"):
-    """The numbers that only the machine can count. The names are those of
-    controller/gateway/metric_families.py. The gateway ignores a name that it does not have.
+    """The metrics that only the machine can count.
+
+    The names are those of controller/gateway/metric_families.py. The gateway ignores a name that it
+    does not have.
     """
 
     samples: tuple[MetricSample, ...]
@@ -123,16 +132,16 @@ GatewayMessage: TypeAlias = CommandMessage | AskMetricsMessage
 
 
 class GatewayProtocolError(Exception):
-    """The other process sent something that is not part of this protocol."""
+    """An error for data of the other process that are not part of this protocol."""
 
 
 def state_topic(table: str) -> str:
-    """Return the topic of a table's public state."""
+    """Return the topic under which the public state of a table is published."""
     return f"state/{table}"
 
 
 def event_topic(table: str) -> str:
-    """Return the topic of a table's public events."""
+    """Return the topic under which the public events of a table are published."""
     return f"event/{table}"
 
 

@@ -13,7 +13,10 @@ from controller.words import Words
 SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 SIDES: tuple[Side, ...] = ("NS", "EW")
 POCKETS = (*SEATS, "tray")
-"""The places where the machine lays cards, by their numbers."""
+"""The places where the machine puts cards.
+
+The index of a place is its number on the serial line.
+"""
 
 
 def next_seat(seat: Seat) -> Seat:
@@ -32,12 +35,12 @@ def partner(seat: Seat) -> Seat:
 
 
 def opponents(seat: Seat) -> tuple[Seat, Seat]:
-    """Return the two seats of the other side: the next to play, then the one before `seat`."""
+    """Return the seats of the other side: first `next_seat(seat)`, then `previous_seat(seat)`."""
     return next_seat(seat), previous_seat(seat)
 
 
 def seats_of_side(side: Side) -> tuple[Seat, Seat]:
-    """Return the two seats of a side."""
+    """Return the two seats of a side: North and South, or East and West."""
     first = cast(Seat, side[0])
     return first, partner(first)
 
@@ -48,12 +51,12 @@ def seat_from(start: Seat, direction: Literal["ccw", "cw"], steps: int) -> Seat:
 
 
 def side_of(seat: Seat) -> Side:
-    """Return the side of `seat` (己方)."""
+    """Return the side for which the player at `seat` plays (己方)."""
     return "NS" if seat in "NS" else "EW"
 
 
 def other_side(side: Side) -> Side:
-    """Return the other side (对方)."""
+    """Return the side that plays against `side` (对方)."""
     return "EW" if side == "NS" else "NS"
 
 
@@ -80,35 +83,31 @@ T = TypeVar("T")
 
 
 def seat_list_words(named: Iterable[Seat]) -> Words:
-    """Return a list of seats in words, in which all seats are meant."""
+    """Return the names of all these seats in one line, as in "North, South"."""
     return join_words(named, SEAT_NAMES.__getitem__)
 
 
 def seat_choice_words(named: Iterable[Seat]) -> Words:
-    """Return a choice of seats in words, in which any of the seats is meant."""
+    """Return the names of these seats as alternatives, as in "North or South"."""
     return join_words(named, SEAT_NAMES.__getitem__, " or ", "或")
 
 
 def signer_list_words(named: Iterable[str]) -> Words:
-    """Return the signers of a score sheet as a list in words."""
+    """Return the names of signers of a score sheet in one line, as in "North-South, referee"."""
     return join_words(named, SIGNER_NAMES.__getitem__)
 
 
 def card_count_words(cards: Mapping[Seat, int]) -> Words:
-    """Return the counted number of cards of each seat, in words."""
+    """Return the counted cards of each seat in one line, as in "North 27, West 26"."""
     if not cards:
         return Words("nothing counted", "未清点")
-    return join_words(cards.items(), lambda one: _seat_count_words(*one))
-
-
-def _seat_count_words(seat: str, cards: int) -> Words:
-    who = SEAT_NAMES.get(seat, Words(seat, seat))
-    return Words(f"{who.en} {cards}", f"{who.zh}{cards}张")
+    counted = [(SEAT_NAMES[seat], count) for seat, count in cards.items()]
+    return join_words(counted, lambda one: Words(f"{one[0].en} {one[1]}", f"{one[0].zh}{one[1]}张"))
 
 
 def join_words(
     things: Iterable[T], words: Callable[[T], Words], en: str = ", ", zh: str = "、"
 ) -> Words:
-    """Return the texts of several things in one line, separated by `en` and `zh`."""
+    """Return the texts of several things, joined by `en` in English and by `zh` in Chinese."""
     told = [words(thing) for thing in things]
     return Words(en.join(one.en for one in told), zh.join(one.zh for one in told))

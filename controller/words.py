@@ -24,21 +24,21 @@ class WordsError(ValueError):
     """An error whose text is one line of English. `words` has it in both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the message in both languages."""
         super().__init__(en)
         self.words = Words(en, zh)
 
 
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return the texts of `names` from `table` in one line, in quotes. An unknown name is used as
-    it is.
+    """Return the texts that `table` has for `names`, each in quotes, in one line.
+
+    A name that is not in `table` is used unchanged.
     """
     said = [table.get(name, Words(name, name)) for name in names]
     return Words(", ".join(f'"{each.en}"' for each in said), _join_chinese(said))
 
 
 def roles_with_article(roles: Iterable[str]) -> Words:
-    """Return roles in one line, with their articles: a referee, the chief referee."""
+    """Return roles with their articles in one line, as in "a referee, the chief referee"."""
     said = [_ROLES_WITH_ARTICLE.get(role, Words(role, role)) for role in roles]
     return Words(", ".join(each.en for each in said), _join_chinese(said))
 
@@ -171,7 +171,6 @@ REASON_WORDS: Final[Mapping[str, Words]] = {
 }
 """The reasons of a stop or a correction that the program gives as keys, each with its words."""
 
-
 CALL_WORDS: Final[Mapping[str, Words]] = {
     "wrong_player": Words("another player than the list has sits there", "就座选手与对阵表不符"),
     "count": Words("wrong count claimed: count the hands", "张数不符，请清点"),
@@ -194,8 +193,7 @@ CALL_WORDS: Final[Mapping[str, Words]] = {
     "return_violation": Words("return is late again: violation?", "还牌再次超时，建议：记违例"),
     "opening_over": Words("the first lead is late", "开局超时，尚未领出牌"),
     "late_regulations": Words(
-        "players are late: see the event's regulations",
-        "选手未到场，按补充规定处理",
+        "players are late: see the event's regulations", "选手未到场，按补充规定处理"
     ),
     "late_default": Words("players are late: default?", "选手未到场，建议：弃权判负"),
 }
@@ -205,7 +203,7 @@ only a referee decides.
 
 
 def reason_words(reason: str) -> Words:
-    """Return the reason of a stop or a correction in words.
+    """Return the reason of a stop or a correction in both languages.
 
     A text that a person wrote is returned unchanged. A key is replaced by its words. Several
     reasons that apply at once are keys in one line, separated by commas.
@@ -217,16 +215,16 @@ def reason_words(reason: str) -> Words:
     return Words(", ".join(each.en for each in said), "、".join(each.zh for each in said))
 
 
-__all__ = ["Words"]
-
-
 def signer_text(name: str, person: str | None) -> str:
-    """Return a signer as text: the person's name if given, then the certificate's name."""
+    """Return the text that names a signer, as in "Li Na (referee)".
+
+    It is only the key's name if there is no person.
+    """
     return name if person is None else f"{person} ({name})"
 
 
 def names_in_signer_text(by: object) -> frozenset[str]:
-    """Return the names of the person and the key in a text of `signer_text`.
+    """Return the names of the person and of the key in a text that `signer_text` made.
 
     Case and the width of spaces are removed, so that two spellings of one name are equal. Returns
     an empty set for a value that is not text.
@@ -239,9 +237,7 @@ def names_in_signer_text(by: object) -> frozenset[str]:
 
 
 def signer_words(by: object) -> Words:
-    """Return a signer in words: "Li Na (referee)", with the name of the key's role in each
-    language.
-    """
+    """Return the text of `signer_text` in both languages. The role of the key is translated."""
     both = _PERSON_AND_KEY.fullmatch(str(by))
     if both is None:
         return _key_name_words(by)
@@ -249,8 +245,10 @@ def signer_words(by: object) -> Words:
 
 
 def decided_by_words(by: object, entered_by: object = None) -> Words:
-    """Return who made a decision, in words. With `entered_by` the chief decided orally, and the
-    result also names the person who entered the decision.
+    """Return a text that names the person who made a decision.
+
+    With `entered_by`, the chief decided orally, and the text also names the person who entered the
+    decision.
     """
     if entered_by is None:
         return signer_words(by)
@@ -261,7 +259,7 @@ def decided_by_words(by: object, entered_by: object = None) -> Words:
 
 
 def _key_name_words(name: object) -> Words:
-    """Return the name of a key in words. The name of a console's key is like "Hall-1-referee"."""
+    """Return the name of a key in both languages. For a console it is like "Hall-1-referee"."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
     if console and role in ROLE_WORDS:

@@ -34,11 +34,10 @@ def check_identity(
 ) -> None:
     """Check that the right board answered at a port.
 
-    The most specific error is raised.
-
-    `other` is the board that the configuration names for the table's other port. If the two boards
-    are exchanged, BoardsSwapped is raised. Raises WrongProtocol, BoardsSwapped, WrongKind,
-    WrongBoard, BackendMismatch, WrongFirmware, WrongSettings or WrongTrigger.
+    The most specific error is raised. `other` is the board that the configuration names for the
+    table's other port. If the two boards are exchanged, BoardsSwapped is raised. Raises
+    WrongProtocol, BoardsSwapped, WrongKind, WrongBoard, BackendMismatch, WrongFirmware,
+    WrongSettings or WrongTrigger.
     """
     check_protocol(welcome)
     at = expected.kind

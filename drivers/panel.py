@@ -13,7 +13,8 @@ whether it is short or held.
 import asyncio
 from collections.abc import Callable
 from enum import Enum
-from typing import Literal, Protocol
+from functools import partial
+from typing import Literal
 
 import gpiozero
 from msgspec import Struct
@@ -41,10 +42,9 @@ class PanelLost(DriverError):
 class PanelPins(Struct, frozen=True):
     """The GPIO number of each wire of the panel.
 
-    All inputs are contacts to ground, pulled up.
-
-    A button closes its contact when it is pressed. The contacts of lid and e-stop are closed in the
-    safe state. A broken wire therefore reads as an open lid or a pressed e-stop.
+    All inputs are contacts to ground, pulled up. A button closes its contact when it is pressed.
+    The contacts of lid and e-stop are closed in the safe state. A broken wire therefore reads as an
+    open lid or a pressed e-stop.
     """
 
     lid: int = 5
@@ -112,59 +112,6 @@ class Lamps(Struct, frozen=True):
     buzzer: LampMode = LampMode.OFF
 
 
-class GpioPin(Protocol):
-    """The part of gpiozero's Pin that the panel uses."""
-
-    edges: str
-    when_changed: Callable[[float, int], None] | None
-    """Callback for each edge: its time in ticks and the new level. It runs in a library thread."""
-
-
-class GpioClock(Protocol):
-    """The part of gpiozero's Factory that the panel uses.
-
-    It is the clock that stamps changes of the pins.
-    """
-
-    def ticks(self) -> float:
-        """Return the present time in ticks."""
-
-    def ticks_diff(self, later: float, earlier: float) -> float:
-        """Return the seconds between two times in ticks."""
-
-
-class GpioInput(Protocol):
-    """The part of gpiozero's InputDevice that the panel uses."""
-
-    @property
-    def pin(self) -> GpioPin:
-        """The pin of the device, which reports each change of its level."""
-
-    @property
-    def pin_factory(self) -> GpioClock:
-        """The clock that stamps the changes of the pin."""
-
-    @property
-    def is_active(self) -> bool:
-        """Return True if the contact is closed."""
-
-    def close(self) -> None:
-        """Close the device and free the pin."""
-
-
-class GpioOutput(Protocol):
-    """The part of gpiozero's DigitalOutputDevice that the panel uses."""
-
-    def on(self) -> None:
-        """Switch on."""
-
-    def off(self) -> None:
-        """Switch off."""
-
-    def close(self) -> None:
-        """Close the device and free the pin."""
-
-
 BUTTONS: dict[str, tuple[ButtonRole, Seat | None]] = {
     "start": (ButtonRole.START, None),
     "north_green": (ButtonRole.GREEN, "N"),
@@ -189,7 +136,7 @@ class _Contact:
 
     def __init__(
         self,
-        device: GpioInput,
+        device: gpiozero.InputDevice,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], float],
         on_change: Callable[[bool, float], None],
@@ -215,7 +162,8 @@ class _Contact:
     def _on_edge(self, ticks: float, level: int) -> None:
         """Pass a change of the pin to the event loop.
 
-        The pin library calls this method in its own thread.
+        The pin library calls this method in its own thread, with the time of the change in ticks of
+        the pin factory and the new level.
         """
         factory = self.device.pin_factory
         # A thread may run late. If the kernel gives the time of an edge, the ticks are that time.
@@ -306,7 +254,7 @@ class PanelDriver:
         self._on_switch = on_switch
         self._on_lost = on_lost
         self._contacts: dict[str, _Contact] = {}
-        self._outputs: dict[str, GpioOutput] = {}
+        self._outputs: dict[str, gpiozero.DigitalOutputDevice] = {}
         self._pressed_at_s: dict[str, float] = {}
         """When each button went down that is neither up again nor held."""
         self._hold_timers: dict[str, asyncio.TimerHandle] = {}
@@ -320,16 +268,6 @@ class PanelDriver:
         except Exception as error:  # Each pin library raises its own exception types.
             self.close()
             raise PanelLost(str(error)) from error
-
-    @property
-    def is_lid_open(self) -> bool:
-        """Return True if the lid is open, after debouncing."""
-        return not self._contacts["lid"].is_closed
-
-    @property
-    def is_estop_pressed(self) -> bool:
-        """Return True if the e-stop is pressed, after debouncing."""
-        return not self._contacts["estop"].is_closed
 
     def set_lamps(self, lamps: Lamps) -> None:
         """Set the stack light and the buzzer to the patterns in `lamps`. Raises PanelLost."""
@@ -361,23 +299,19 @@ class PanelDriver:
         self._outputs.clear()
 
     def _open(self, numbers: dict[str, int], factory: object) -> None:
-        for name in (*SWITCHES, *BUTTONS):
+        handlers: dict[str, Callable[[bool, float], None]] = {
+            **{name: partial(self._on_switch_moved, name) for name in SWITCHES},
+            **{name: partial(self._on_button, name) for name in BUTTONS},
+        }
+        for name, handler in handlers.items():
             device = gpiozero.InputDevice(numbers[name], pull_up=True, pin_factory=factory)
-            self._contacts[name] = _Contact(
-                device, self._loop, self._clock, self._change_handler(name), self._fail
-            )
+            self._contacts[name] = _Contact(device, self._loop, self._clock, handler, self._fail)
         for lamp, name in LAMP_PINS.items():
             self._outputs[lamp] = gpiozero.DigitalOutputDevice(numbers[name], pin_factory=factory)
 
-    def _change_handler(self, name: str) -> Callable[[bool, float], None]:
-        if name in BUTTONS:
-            return lambda closed, at_s: self._on_button(name, closed, at_s)
-        what: Literal["lid", "estop"] = "lid" if name == "lid" else "estop"
-        return lambda closed, at_s: self._report_switch(SwitchChange(what, not closed))
-
-    def _report_switch(self, switch: SwitchChange) -> None:
+    def _on_switch_moved(self, name: Literal["lid", "estop"], closed: bool, at_s: float) -> None:
         if not self._has_failed:
-            self._on_switch(switch)
+            self._on_switch(SwitchChange(name, not closed))
 
     def _on_button(self, name: str, pressed: bool, at_s: float) -> None:
         if self._has_failed:

@@ -8,10 +8,11 @@ target state, so that repeating it changes nothing.
 
 import struct
 from collections.abc import Callable
+from typing import ClassVar
 
 from msgspec import Struct
 
-from drivers.board_events import BoardActivity, BoardEvent, FeedSource, Outlet
+from drivers.board_events import BoardActivity, BoardEvent, BoardKind, FeedSource, Outlet
 from drivers.errors import BoardRefused, WrongProtocol
 from drivers.firmware import protocol
 from drivers.link import frames
@@ -20,7 +21,6 @@ from drivers.link.link import Link
 
 _DEALER_STATUS_BODY = struct.Struct(protocol.STATUS_BODIES[protocol.KIND_DEALER])
 _POCKET_BITS = (protocol.SEES_NORTH, protocol.SEES_WEST, protocol.SEES_SOUTH, protocol.SEES_EAST)
-_DEALER_SETTING_IDS = {row[0]: setting for setting, row in protocol.DEALER_SETTINGS.items()}
 _UNKNOWN_SETTING = 0
 DEALER_SETTING_BOUNDS = {
     name: (least, most) for name, _, least, most in protocol.DEALER_SETTINGS.values()
@@ -31,10 +31,10 @@ DEALER_SETTING_BOUNDS = {
 class _Board:
     """The commands that both boards have.
 
-    The board is at the other end of `link`.
-
-    The owner opens and closes the link.
+    The board is at the other end of `link`. The owner opens and closes the link.
     """
+
+    kind: ClassVar[BoardKind]
 
     def __init__(self, link: Link) -> None:
         self.link = link
@@ -61,6 +61,11 @@ class _Board:
         The machine must be empty.
         """
         await self.link.request(frames.SelftestCommand())
+
+    async def configure(self, setting: str, value: int) -> None:
+        """Change a setting by its name in the protocol. Raise KeyError for an unknown name."""
+        setting_id = frames.SETTING_IDS[self.kind][setting]
+        await self.link.request(frames.ConfigureCommand(setting_id, value))
 
     def stop(self) -> None:
         """Stop all motion of the board at once. Unfinished commands end with SessionRenewed."""
@@ -151,6 +156,8 @@ def decode_dealer_status(body: bytes) -> DealerStatus:
 class DealerBoard(_Board):
     """The dealer board at the other end of `link`. The owner opens and closes the link."""
 
+    kind = "dealer"
+
     async def shuffle(self, attempt: int, passes: int) -> None:
         """Start shuffling until `passes` passes are done. A SHUFFLED event reports the end."""
         await self.link.request(frames.ShuffleCommand(attempt, passes))
@@ -178,10 +185,6 @@ class DealerBoard(_Board):
         """Start moving the cards that are in the path into the tray."""
         await self.link.request(frames.PurgeCommand(attempt))
 
-    async def configure(self, setting: str, value: int) -> None:
-        """Change a setting by its name in DEALER_SETTINGS. Raise KeyError for another name."""
-        await self.link.request(frames.ConfigureCommand(_DEALER_SETTING_IDS[setting], value))
-
     async def is_moving(self) -> bool:
         """Return True if anything moves, including a self-test, which STATUS does not report.
 
@@ -200,7 +203,6 @@ class DealerBoard(_Board):
 
 
 _READER_STATUS_BODY = struct.Struct(protocol.STATUS_BODIES[protocol.KIND_READER])
-_READER_SETTING_IDS = {row[0]: setting for setting, row in protocol.READER_SETTINGS.items()}
 READER_SETTING_BOUNDS = {
     name: (least, most) for name, _, least, most in protocol.READER_SETTINGS.values()
 }
@@ -236,6 +238,8 @@ def decode_reader_status(body: bytes) -> ReaderStatus:
 class ReaderBoard(_Board):
     """The reader board at the other end of `link`. The owner opens and closes the link."""
 
+    kind = "reader"
+
     @property
     def is_polled(self) -> bool:
         """Return True if the reader has no trigger wire, so that the host must announce each
@@ -265,10 +269,6 @@ class ReaderBoard(_Board):
     def reread(self, attempt: int, index: int) -> None:
         """Read card `index` again while it is in the window. The answer is another READ."""
         self.send(frames.RereadCommand(attempt, index))
-
-    async def configure(self, setting: str, value: int) -> None:
-        """Change a setting by its name in READER_SETTINGS. Raise KeyError for another name."""
-        await self.link.request(frames.ConfigureCommand(_READER_SETTING_IDS[setting], value))
 
     async def get_status(self) -> ReaderStatus:
         """Return the present status of the board."""

@@ -40,7 +40,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", name="place")
 def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
-    """Open the target for the session, exclusively."""
+    """Open the target for the whole session, and close it at the end.
+
+    If it cannot be opened, for example because another run uses the bench, the run ends.
+    """
     at = pytestconfig.stash[TARGET_KEY]
     try:
         at.open()
@@ -55,7 +58,7 @@ def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
 async def table(
     request: pytest.FixtureRequest, place: ScenarioTarget, tmp_path: Path, runtime_dir: Path
 ) -> AsyncIterator[ScenarioTable]:
-    """Yield a table with the right boards and a fresh journal. Check everything afterwards."""
+    """Yield a table that has the right boards and a new journal. Check everything afterwards."""
     if place.broken is not None:
         pytest.skip(place.broken)
     notes = request.node.stash[RECORD_KEY] = ScenarioRecord(about={"scenario": request.node.name})
@@ -72,9 +75,10 @@ async def table(
 
 
 async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> None:
-    """Check that the right boards are present, then start the daemon. If that fails, skip the rest.
+    """Check that the right boards are present, then start the daemon.
 
-    The reason is one line for the person at the table, who has no use for a traceback.
+    If that fails, this scenario fails and the rest is skipped. The reason is one line for the
+    person at the table, who has no use for a traceback.
     """
     try:
         await place.check_boards(access.table.ports)
@@ -86,7 +90,7 @@ async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> No
 
 
 async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAccess) -> None:
-    """Bring the table to rest, and fail for everything that is left of the scenario."""
+    """Bring the table to rest, and fail if the scenario has left anything wrong behind."""
     table, program = access.table, access.table.daemon
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
@@ -117,7 +121,10 @@ async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAcce
 
 
 async def _restore_table(place: ScenarioTarget, access: TableAccess, name: str) -> None:
-    """Restore a table after a failed scenario. If that fails too, no other scenario runs."""
+    """Restore a table after a failed scenario.
+
+    If that fails too, no other scenario runs.
+    """
     try:
         await access.table.daemon.stop()
         await access.table.hands.restore_table()
@@ -141,7 +148,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Store the result of each phase of a scenario, with its measurements for JUnit."""
+    """Store the result of each phase of a scenario, and add its measurements to JUnit's file."""
     report: pytest.TestReport = yield  # type: ignore[assignment]  # what the hook returns
     if report.failed:
         item.stash[FAILED_KEY] = True
@@ -151,20 +158,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def _keep_result(item: pytest.Item, report: pytest.TestReport) -> None:
     kept, notes = item.config.stash[RESULTS_KEY], item.stash.get(RECORD_KEY, ScenarioRecord())
-    before = kept.get(item.nodeid)
+    before = kept.get(item.nodeid, ScenarioResult(name=item.nodeid, verdict="passed"))
     verdict: ScenarioVerdict = "passed"
-    if report.failed or (before is not None and before.verdict == "failed"):
+    if report.failed or before.verdict == "failed":
         verdict = "failed"
-    elif report.skipped or (before is not None and before.verdict == "skipped"):
+    elif report.skipped or before.verdict == "skipped":
         verdict = "skipped"
     elif report.when == "setup":
         verdict = "not run"
-    said = [before.why] if before is not None and before.why else []
     kept[item.nodeid] = ScenarioResult(
         name=item.nodeid,
         verdict=verdict,
-        took_s=report.duration + (before.took_s if before is not None else 0.0),
-        why="\n".join([*said, *_failure_text(report)]),
+        took_s=report.duration + before.took_s,
+        why="\n".join(filter(None, [before.why, *_failure_text(report)])),
         steps=tuple(notes.steps),
         measurements=tuple(notes.measurements),
         numbers=dict(notes.numbers),
@@ -188,7 +194,7 @@ def _failure_text(report: pytest.TestReport) -> list[str]:
 def report_to_junit(
     request: pytest.FixtureRequest, record_testsuite_property: Any
 ) -> Iterator[None]:
-    """Write the properties of the target into JUnit's file, after all of them are known."""
+    """Write the properties of the target into JUnit's file at the end, when all are known."""
     yield
     for key, value in request.config.stash[TARGET_KEY].about.items():
         record_testsuite_property(key, value)
@@ -207,7 +213,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the meaning of the exit status, and the path of the page."""
+    """Print why a run without any result failed, and the path of the report page."""
     config = terminalreporter.config
     run = _session_run(config)
     if run.scenarios and {one.verdict for one in run.scenarios} == {"skipped"}:

@@ -32,7 +32,7 @@ def in_phase(*phases: str) -> StatePredicate:
 
 
 async def press_until(table: ScenarioTable, over: StatePredicate) -> None:
-    """Press the green button of each seat that the match waits for, until a state is `over`."""
+    """Press the green button of each seat that the match waits for, until a state fits `over`."""
     while not over(
         before := await table.until(lambda state: over(state) or bool(state.match.waiting_for))
     ):
@@ -54,7 +54,7 @@ async def press_first_waiting(
 
 
 async def deal_by_buttons(table: ScenarioTable) -> None:
-    """Start, cut and take a deal of the match by buttons, up to its first lead."""
+    """Start, cut and take one deal of the match by buttons, until its first lead may be played."""
     await table.until(in_phase("cut"), "the cut")
     await table.tap("start")
     await table.until(lambda state: state.machine.counter is not None, "the counter for the cut")
@@ -72,7 +72,7 @@ async def deal_by_buttons(table: ScenarioTable) -> None:
 
 
 async def play_deal(table: ScenarioTable) -> None:
-    """Lead, enter the result, and return the cards."""
+    """Play a deal: lead, enter and confirm the result, and put the cards back."""
     leader = table.state.match.leader
     assert leader is not None
     await table.tap(leader)

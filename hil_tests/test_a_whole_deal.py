@@ -11,7 +11,7 @@ IN_A_ROW = 3
 
 
 async def play_whole_deal(table: ScenarioTable) -> None:
-    """Play one deal from the start to its open proof, and measure it."""
+    """Play one deal from its start to its complete public proof, and measure the times."""
     begun_s = table.now_s
     held = await table.deal_to_held()
     table.measure("start_to_held_s", table.now_s - begun_s)

@@ -1,4 +1,7 @@
-"""Board cables that are pulled or exchanged: named, no card moves, and the deal resumes later."""
+"""Board cables that are pulled or exchanged: an alert names the board, and no card moves.
+
+With the right cables the table deals again.
+"""
 
 from typing import Literal
 
@@ -6,10 +9,10 @@ import pytest
 
 from controller.faults import fault
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from hil_tests.harness.features import explains, needs
+from hil_tests.harness.features import needs
 from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
-pytestmark = [needs("cables"), explains("all")]
+pytestmark = [needs("cables"), pytest.mark.explains("all")]
 
 LOST_BOARD_ALERTS = ("LINE_LOST", "PORT_MISSING", "BOARD_SILENT", "BOARD_RESET")
 CableBoard = Literal["dealer", "reader"]
@@ -97,7 +100,7 @@ async def test_another_tables_board_is_named_in_both_languages_and_nothing_moves
 
 
 async def _check_named_and_still(table: ScenarioTable, state: PublicState, name: str) -> None:
-    """Check the texts in both languages, and that no command moves a card."""
+    """Check the texts of an alert in both languages, and that no command moves a card."""
     row, before = fault(name), await table.hands.read_truth()
     assert state.machine.phase is MachinePhase.FAULT
     for alert in state.alerts:

@@ -1,11 +1,13 @@
 """The daemon dies or is stopped during a deal: the cards stop, and the deal resumes."""
 
+import pytest
+
 from controller.messages import AttemptOutcome
 from drivers.board_events import BoardActivity
-from hil_tests.harness.features import explains, needs
+from hil_tests.harness.features import needs
 from hil_tests.harness.scenario_table import ScenarioTable
 
-pytestmark = explains("gaps", "duplicates", "foreign", "sessions")
+pytestmark = pytest.mark.explains("gaps", "duplicates", "foreign", "sessions")
 """A board repeats events that the last daemon may have missed, in frames of its old session."""
 HOST_SILENCE_S = 0.5
 """Time without the host after which a board stops (drivers/link/PROTOCOL.md §6)."""

@@ -1,13 +1,13 @@
-"""Faults around the table: a full disk, a power cut, a clock that jumps."""
+"""Faults of the computer: a full disk, a power cut, and a clock that jumps."""
 
 import pytest
 
 from controller.messages import AttemptOutcome, MachinePhase, Role
 from drivers.board_events import BoardActivity
-from hil_tests.harness.features import explains, needs
+from hil_tests.harness.features import needs
 from hil_tests.harness.scenario_table import FAILED_OUTCOMES, ScenarioTable, alert_names
 
-pytestmark = explains("all")
+pytestmark = pytest.mark.explains("all")
 
 RETURNING_ALERTS = ("BOARD_RESET", "LINE_LOST", "PORT_MISSING", "BOARD_SILENT")
 """Alerts that may appear while boards return."""

@@ -1,12 +1,13 @@
-"""Faults that no person can cause: mild faults cost time, others the deal. No alert may be wrong.
+"""Faults of the simulator that no person can cause.
 
-sim/faults.toml lists the right alerts of each fault.
+Mild faults cost time, the others cost the deal. No alert may be wrong. sim/faults.toml lists the
+right alerts of each fault.
 """
 
 import pytest
 
 from controller.messages import AttemptOutcome, PublicState
-from hil_tests.harness.features import explains, needs
+from hil_tests.harness.features import needs
 from hil_tests.harness.scenario_table import FAILED_OUTCOMES, ScenarioTable, alert_names
 from sim.mechanics.fault_menu import FaultError, accepted_codes, parse_fault
 
@@ -60,7 +61,10 @@ LOST_BOARD_FAULTS = (
 
 
 async def deal_with_fault(table: ScenarioTable, text: str) -> PublicState:
-    """Deal with one fault of the menu, and check that every alert about it is right."""
+    """Play one attempt with one fault of the menu, and check that every alert about it is right.
+
+    Return the state after the attempt.
+    """
     try:
         fault = parse_fault(text)
     except FaultError as error:
@@ -94,14 +98,14 @@ async def test_what_would_give_wrong_hands_costs_the_deal(table: ScenarioTable, 
         await table.wait_for_place("JAM", fault.partition("place=")[2])
 
 
-@explains("all")
+@pytest.mark.explains("all")
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
 async def test_noise_on_a_line_costs_time_and_no_deal(table: ScenarioTable, fault: str) -> None:
     state = await deal_with_fault(table, fault)
     assert state.fairness[-1].outcome is AttemptOutcome.OK, state.fairness[-1].reasons
 
 
-@explains("all")
+@pytest.mark.explains("all")
 @pytest.mark.parametrize("fault", LOST_BOARD_FAULTS)
 async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
     table: ScenarioTable, fault: str
@@ -114,7 +118,7 @@ async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
     assert state.fairness[-1].outcome in FAILED_OUTCOMES
 
 
-@explains("all")
+@pytest.mark.explains("all")
 async def test_a_board_that_hears_nobody_stops_its_cards_in_time(table: ScenarioTable) -> None:
     fault = "unplugged:board=dealer,for_ms=3000"
     table.expect_alerts(*accepted_codes(parse_fault(fault)))

@@ -14,10 +14,7 @@ async def test_a_card_that_is_held_at_the_feeder_ends_the_deal_as_a_jam(
     table: ScenarioTable,
 ) -> None:
     table.expect_alerts("JAM")
-    await table.hands.prepare_step("hold_feeder")
-    state = await table.deal_to_card(20)
-    await table.hands.signal_step("hold_feeder")
-    state = await table.wait_for_verdict(state.machine.attempt or 0)
+    state = await table.disturb_deal("hold_feeder", 20)
     proof = state.fairness[-1]
     assert (proof.outcome, proof.reasons) == (AttemptOutcome.VOID, ["JAM"])
     await table.wait_for_place("JAM", "feeder")
@@ -26,19 +23,13 @@ async def test_a_card_that_is_held_at_the_feeder_ends_the_deal_as_a_jam(
 async def test_a_card_that_is_held_for_a_moment_costs_nothing_but_time(
     table: ScenarioTable,
 ) -> None:
-    await table.hands.prepare_step("hold_feeder_a_moment")
-    state = await table.deal_to_card(20)
-    await table.hands.signal_step("hold_feeder_a_moment")
-    state = await table.wait_for_verdict(state.machine.attempt or 0)
+    state = await table.disturb_deal("hold_feeder_a_moment", 20)
     assert state.fairness[-1].outcome is AttemptOutcome.OK
 
 
 async def test_a_card_that_is_caught_in_a_pockets_mouth_is_missed(table: ScenarioTable) -> None:
     table.expect_alerts("NOT_LANDED", "JAM")
-    await table.hands.prepare_step("hold_landing")
-    state = await table.deal_to_card(20)
-    await table.hands.signal_step("hold_landing")
-    state = await table.wait_for_verdict(state.machine.attempt or 0)
+    state = await table.disturb_deal("hold_landing", 20)
     proof = state.fairness[-1]
     assert proof.outcome in (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
     assert set(proof.reasons) <= {"NOT_LANDED", "JAM"}, f"wrong blame: {proof.reasons}"
@@ -46,10 +37,7 @@ async def test_a_card_that_is_caught_in_a_pockets_mouth_is_missed(table: Scenari
 
 async def test_a_hopper_that_seems_empty_too_early_costs_the_deal(table: ScenarioTable) -> None:
     table.expect_alerts(*EMPTY_HOPPER_ALERTS, "SET_BARRED")
-    await table.hands.prepare_step("lift_stack")
-    state = await table.deal_to_card(50)
-    await table.hands.signal_step("lift_stack")
-    state = await table.wait_for_verdict(state.machine.attempt or 0)
+    state = await table.disturb_deal("lift_stack", 50)
     proof = state.fairness[-1]
     assert proof.outcome in (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
     assert proof.reasons

@@ -10,7 +10,9 @@ from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 
 class StopMethod(NamedTuple):
-    """A way to stop the machine: its steps, its alert and its measurement."""
+    """A way to stop the machine: the person's step, the alert that follows, and the measured
+    time.
+    """
 
     step: str
     undo_step: str

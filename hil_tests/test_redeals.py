@@ -1,4 +1,4 @@
-"""The redeal rule (重发): a reason, the same deal, another attempt, never a silent one."""
+"""The redeal rule (重发): each redeal has a public reason and is an attempt of the same deal."""
 
 from controller.messages import AttemptOutcome, MachinePhase, Role
 from hil_tests.harness.features import needs

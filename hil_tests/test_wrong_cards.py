@@ -1,6 +1,6 @@
-"""Wrong cards: the table names them, releases nothing, and deals again with the right cards.
+"""Wrong cards: the table names the fault, releases nothing, and deals again with right cards.
 
-Each case is a step of hands with cards. The simulator does the same steps.
+In each case people move cards by a step of steps.toml. The simulator does the same steps.
 """
 
 import pytest

@@ -18,7 +18,7 @@ MAX_START_PRESSES = 3
 
 
 class Attendant:
-    """A simulated person that takes the lifted hands, loads the cards again and clears faults.
+    """A simulated person who takes the hands, loads the cards again and clears faults.
 
     The attendant sees the lift, the lamps and whether the machine moves, and nothing else. At the
     red lamp the attendant releases the emergency stop, counts the set, and repairs boards and
@@ -79,7 +79,9 @@ class Attendant:
         await self._press_start()
 
     async def _press_start(self) -> None:
-        """Press start. Repeat if the machine neither moves nor switches the red lamp on."""
+        """Press the start button. Repeat this if the machine does not move and the red
+        lamp is off.
+        """
         for _ in range(MAX_START_PRESSES):
             if self._red_lamp_seen or self._world.shuffler.cards or self._world.tally.arrived:
                 return

@@ -5,6 +5,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from drivers.firmware.protocol import RESET_POWER, RESET_WATCHDOG
@@ -27,7 +28,7 @@ FOREIGN_FIRMWARE = bytes.fromhex("00000000000000ff")
 
 
 class FaultableHardware(Protocol):
-    """A table with two boards: the interface that faults of boards and cables need."""
+    """The interface of a table with two boards, as faults of boards and cables need it."""
 
     world: World
 
@@ -42,16 +43,16 @@ class FaultableHardware(Protocol):
         """Start a board. `uid` and `firmware` replace it by another board."""
 
     def kill(self, name: BoardName) -> None:
-        """Cut a board's power: its port vanishes."""
+        """Cut the power of a board. Its port vanishes."""
 
     def hang(self, name: BoardName) -> None:
         """Make a board's firmware hang. Its outputs keep their state."""
 
     def resume(self, name: BoardName) -> None:
-        """Continue a firmware that hung."""
+        """Continue the firmware of a board that hung."""
 
     def erase_storage(self, name: BoardName) -> None:
-        """Erase the stored data of a board without power."""
+        """Erase the stored data of a board that has no power."""
 
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out."""
@@ -60,17 +61,17 @@ class FaultableHardware(Protocol):
         """Plug a board's cable in again."""
 
 
+@dataclass(eq=False)
 class _ActiveFault:
-    """A fault that is not over: the action that ends it, and the timer for that action."""
+    """A fault that has not ended: the action that ends it, and the timer for that action."""
 
-    def __init__(self, fault: SimulatedFault, undo: Callable[[], None]) -> None:
-        self.fault = fault
-        self.undo = undo
-        self.timer: asyncio.TimerHandle | None = None
+    fault: SimulatedFault
+    undo: Callable[[], None]
+    timer: asyncio.TimerHandle | None = None
 
 
 class BoardFaults:
-    """The faults that strike "line" and "board": carries them out and ends each after its time.
+    """A part that makes the faults of serial lines and boards happen, and ends each after its time.
 
     Times are those of the world, not of the machine. A watchdog or a cable does not become faster
     in a machine that runs faster.
@@ -83,7 +84,7 @@ class BoardFaults:
         self._substitutes: dict[str, dict[str, bytes]] = {name: {} for name in BOARD_NAMES}
         self._effects: dict[str, Callable[[SimulatedFault, BoardName], None]] = {
             "unplugged": self._unplug,
-            "board_reset": lambda fault, name: self._reset(fault, name, RESET_POWER),
+            "board_reset": self._reset,
             "board_silent": self._hang,
             "settings_lost": self._lose_settings,
             "foreign_board": lambda fault, name: self._replace(fault, name, uid=FOREIGN_UID),
@@ -93,11 +94,11 @@ class BoardFaults:
         }
 
     def handlers(self) -> dict[FaultTarget, OutsideHandler]:
-        """Return the handlers for the `outside` argument of a World."""
+        """Return the handlers of these faults, for the argument `outside` of World."""
         return {"line": self.carry_out, "board": self.carry_out}
 
     def carry_out(self, fault: SimulatedFault) -> None:
-        """Carry out a fault now."""
+        """Make a fault happen now."""
         self._effects[fault.name](fault, BOARD_NAMES[fault.board])
 
     def mend(self) -> None:
@@ -119,26 +120,20 @@ class BoardFaults:
         self._hardware.pull_cable(name)
         self._end_after(fault, fault.for_ms, lambda: self._hardware.plug_cable(name))
 
-    def _reset(self, fault: SimulatedFault, name: BoardName, cause: int) -> None:
+    def _reset(self, fault: SimulatedFault, name: BoardName) -> None:
         self._hardware.kill(name)
-        self._end_after(fault, REBOOT_MS, lambda: self._start(name, cause))
+        self._end_after(fault, REBOOT_MS, lambda: self._start(name, RESET_POWER))
+
+    def _lose_settings(self, fault: SimulatedFault, name: BoardName) -> None:
+        self._reset(fault, name)
+        self._hardware.erase_storage(name)
 
     def _hang(self, fault: SimulatedFault, name: BoardName) -> None:
         self._hardware.hang(name)
         if fault.for_ms is not None and fault.for_ms < WATCHDOG_MS:
             self._end_after(fault, fault.for_ms, lambda: self._hardware.resume(name))
         else:
-            self._end_after(fault, WATCHDOG_MS, lambda: self._reset_by_watchdog(name))
-
-    def _reset_by_watchdog(self, name: BoardName) -> None:
-        """Reset a board by its watchdog."""
-        self._hardware.kill(name)
-        self._start(name, RESET_WATCHDOG)
-
-    def _lose_settings(self, fault: SimulatedFault, name: BoardName) -> None:
-        self._hardware.kill(name)
-        self._hardware.erase_storage(name)
-        self._end_after(fault, REBOOT_MS, lambda: self._start(name, RESET_POWER))
+            self._end_after(fault, WATCHDOG_MS, lambda: self._restart(name, RESET_WATCHDOG))
 
     def _replace(self, fault: SimulatedFault, name: BoardName, **other: bytes) -> None:
         self._substitute(name, other)
@@ -146,8 +141,11 @@ class BoardFaults:
 
     def _substitute(self, name: BoardName, other: dict[str, bytes]) -> None:
         self._substitutes[name] = other
+        self._restart(name, RESET_POWER)
+
+    def _restart(self, name: BoardName, cause: int) -> None:
         self._hardware.kill(name)
-        self._start(name, RESET_POWER)
+        self._start(name, cause)
 
     def _start(self, name: BoardName, cause: int) -> None:
         self._hardware.start(name, cause, **self._substitutes[name])
@@ -155,10 +153,7 @@ class BoardFaults:
     def _end_after(
         self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
     ) -> None:
-        """End `fault` with `undo` after `for_ms`.
-
-        With None, the fault stays until `mend` is called.
-        """
+        """End `fault` by a call of `undo` after `for_ms` milliseconds. With None `mend` ends it."""
         each = _ActiveFault(fault, undo)
         self._active.append(each)
         if for_ms is not None:

@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from drivers import firmware
 from drivers.firmware.protocol import RESET_POWER
@@ -33,7 +32,7 @@ FETCHED_MICROPYTHON = DRIVERS.parent / ".micropython" / "micropython"
 
 @dataclass(frozen=True)
 class Interpreter:
-    """The way to run the firmware: the command before the board's arguments, and its environment.
+    """The way to run a board's firmware: the command before the arguments, and the environment.
 
     `package_location` contains the variable that names the folder of packages, and the path of the
     firmware below that folder.
@@ -44,7 +43,7 @@ class Interpreter:
     package_location: tuple[str, str]
 
     def with_foreign_firmware(self, root: Path) -> "Interpreter":
-        """Return an interpreter that runs another firmware.
+        """Return an interpreter that runs a firmware with another hash.
 
         The other firmware is a copy below `root` with one more file.
         """
@@ -56,7 +55,7 @@ class Interpreter:
             # The copy must be a package, or Python would import the original package instead.
             (copy.parent / "__init__.py").touch()
             (copy / "foreign.py").write_text('"""Makes this another firmware."""\n')
-        return replace(self, environment=MappingProxyType({variable: str(root / "foreign")}))
+        return replace(self, environment={variable: str(root / "foreign")})
 
 
 def cpython_interpreter() -> Interpreter:
@@ -64,13 +63,13 @@ def cpython_interpreter() -> Interpreter:
     path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
     return Interpreter(
         (sys.executable, "-P", "-m", "drivers.firmware.main"),
-        MappingProxyType({"PYTHONPATH": path}),
+        {"PYTHONPATH": path},
         ("PYTHONPATH", "drivers/firmware"),
     )
 
 
 def find_micropython() -> str:
-    """Return the path of MicroPython's unix port.
+    """Return the path of MicroPython's program for Unix.
 
     The program is looked for in DEALTABLE_MICROPYTHON, on PATH, and in the checkout. Raises
     FileNotFoundError with a one-line message.
@@ -89,13 +88,10 @@ def find_micropython() -> str:
 
 
 def micropython_interpreter(program: str) -> Interpreter:
-    """Return an interpreter that runs boards under MicroPython's unix port.
-
-    The firmware is the package `firmware` there.
-    """
+    """Return an interpreter for MicroPython. Its package of the firmware is `firmware`."""
     return Interpreter(
         (program, "-m", "firmware.main"),
-        MappingProxyType({"MICROPYPATH": str(DRIVERS)}),
+        {"MICROPYPATH": str(DRIVERS)},
         ("MICROPYPATH", "firmware"),
     )
 
@@ -134,9 +130,8 @@ class BoardProcess:
         self.boot = 0
         self.pid: int | None = None
         self._pty: str | None = None
-        self._process_end: int | None = (
-            None  # the host's end of the process's pty, if there is a line
-        )
+        # the host's end of the process's pty, if there is a line
+        self._process_end: int | None = None
         self._world = world
         self._interpreter = interpreter
         self._loop = asyncio.get_running_loop()
@@ -149,7 +144,7 @@ class BoardProcess:
 
     @property
     def pty(self) -> str | None:
-        """The pty through which the host reaches the board now."""
+        """The pseudo-terminal (pty) through which the host reaches the board now."""
         return self._pty if self.line is None else self.line.pty
 
     def start(
@@ -160,7 +155,9 @@ class BoardProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start the board with a boot id that it never had. Do nothing if the board runs.
+        """Start the board with the boot id `boot`, which no earlier start had.
+
+        Do nothing if the board runs.
 
         `uid` and `firmware` replace the board by another one. Any value of `firmware` selects the
         same foreign firmware. The board always reports power as its reset cause; `reset_cause` is
@@ -204,14 +201,11 @@ class BoardProcess:
             os.kill(self.pid, sig)
 
     def hang(self) -> None:
-        """Stop the firmware with SIGSTOP.
-
-        The port and the motors keep their state; the board sends nothing.
-        """
+        """Stop the firmware with SIGSTOP. Port and motors keep their state; nothing is sent."""
         self.kill(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Continue a firmware that hung. The firmware receives all that arrived meanwhile."""
+        """Continue a firmware that hung. It receives all bytes that arrived meanwhile."""
         self.kill(signal.SIGCONT)
 
     def erase_storage(self) -> None:
@@ -222,10 +216,7 @@ class BoardProcess:
         await self._ended.wait()
 
     async def close(self) -> None:
-        """End the process and wait until it is gone.
-
-        The pins are closed first. A process that does not end then is killed.
-        """
+        """End the process by closing its pins, and wait for its end. Kill it if it does not end."""
         if self._pins is not None:
             self._disconnect_pins()
             self._reap()
@@ -259,7 +250,7 @@ class BoardProcess:
             os.close(log)
 
     def _start_relay(self, line: PtyLine) -> None:
-        """Start to forward bytes between the process's own pty and the line of the host."""
+        """Start to forward bytes between the pty of the process and the host's line."""
         assert self._process_end is not None
         far = self._process_end
         os.set_blocking(far, False)
@@ -280,7 +271,7 @@ class BoardProcess:
             self._end_relay()
 
     def _end_relay(self) -> None:
-        """Unplug the host's line after the process's pty is gone."""
+        """Unplug the host's line, because the pty of the process is gone."""
         if self._process_end is None or self.line is None:
             return
         self._loop.remove_reader(self._process_end)
@@ -290,7 +281,7 @@ class BoardProcess:
         self.line.unplug()
 
     def _remove_port(self) -> None:
-        """Remove the port from the host.
+        """Remove the board's port from the host.
 
         The next pty, of another table, may get the same number. A line has its own port, and
         another board's line may use the port's name now.
@@ -371,9 +362,8 @@ class BoardProcess:
                     raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
-        """Collect the exit status of a process that has closed its pins.
-
-        If the process has not ended yet, try again later.
+        """Collect the exit status of a process that closed its pins. If it runs, try
+        again later.
         """
         if self.pid is None:
             return
@@ -385,6 +375,6 @@ class BoardProcess:
 
 
 def _write_lossy(end: int, data: bytes) -> None:
-    """Write as many bytes as the line accepts. The rest is lost."""
+    """Write as many bytes as the pty accepts. The rest is lost."""
     with suppress(OSError):
         os.write(end, data)

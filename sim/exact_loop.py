@@ -3,6 +3,9 @@
 A callback of a timer runs at the timer's own time on the loop's clock. A motion that begins when
 another motion ends begins at that time, not when the processor has woken. So the mechanics take
 exactly their configured times, and any extra time is the host's.
+
+If the process was stopped for some time, the loop's clock continues from where it was. So a limit
+of the firmware never passes before the motion that it limits.
 """
 
 import asyncio
@@ -23,10 +26,17 @@ _LONG_WAIT_S: Final = 0.002
 
 Waits in a process with many tables are shorter, and its processors have other work.
 """
+MAX_READ_DELAY_S: Final = 0.02
+"""The longest time in seconds for which timers that are late keep the loop from reading.
+
+After a longer stop it is not known when a descriptor became ready, and a heartbeat may wait there.
+"""
 
 
 class ExactSelector(selectors.EpollSelector):
-    """An epoll selector that waits to the microsecond and records the time it waited for.
+    """An epoll selector that waits with microsecond precision.
+
+    `now_s` is the time of the last return.
 
     epoll waits in whole milliseconds, so every motion would end half a millisecond late. select is
     exact, but supports no descriptor above 1023. Here select waits for epoll's own descriptor, and
@@ -36,22 +46,27 @@ class ExactSelector(selectors.EpollSelector):
     def __init__(self) -> None:
         super().__init__()
         self.now_s = time.monotonic()
-        """The time of what is ready: by the clock for a descriptor, else when it was due."""
+        """The time of what is ready: by the clock for a descriptor, else when it was due.
+
+        It never passes a timer that has not run.
+        """
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Return the ready descriptors.
+        """Wait for descriptors and return those that are ready.
 
-        Wait until `timeout` seconds after `now_s`; None waits forever.
+        The wait ends `timeout` seconds after `now_s`; None waits forever. If that time is over, the
+        timers run first, unless they are later than MAX_READ_DELAY_S.
         """
         if timeout is None:
             return self._stamp(super().select(None))
         due_s = self.now_s + max(0.0, timeout)
         wait_s = due_s - time.monotonic()
         ready = super().select(0) if wait_s <= 0 else self._wait(wait_s, due_s)
-        if ready:
+        late_s = time.monotonic() - due_s
+        if ready and late_s <= 0:
             return self._stamp(ready)
         self.now_s = due_s
-        return ready
+        return ready if late_s > MAX_READ_DELAY_S else []
 
     def _wait(self, wait_s: float, due_s: float) -> Ready:
         long = wait_s > _LONG_WAIT_S
@@ -72,7 +87,7 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the loop's time, which is constant until all callbacks of that time have run."""
+        """Return the loop's time. It is constant until all callbacks of that time have run."""
         return self._exact_selector.now_s
 
 

@@ -7,7 +7,6 @@ that runs at creation. Under sim.virtual_loop.VirtualLoop a deal takes no real w
 import functools
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 
@@ -18,8 +17,8 @@ from drivers.firmware.version import firmware_hash
 from sim.board_faults import BOARD_NAMES, BoardFaults, BoardName
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.serial_lines import LineNoise, PipeBoardEnd, PipePort, make_pipe
-from sim.simulated_board import BoardStepper, SimulatedHal
+from sim.serial_lines import LineNoise, PipePort, make_pipe
+from sim.simulated_board import BoardLineEnd, BoardStepper, SimulatedHal
 
 KINDS: dict[BoardName, int] = {"dealer": KIND_DEALER, "reader": KIND_READER}
 BOARDS: tuple[BoardName, ...] = tuple(BOARD_NAMES.values())
@@ -36,20 +35,68 @@ def own_firmware_hash() -> bytes:
     return firmware_hash(files)
 
 
-@dataclass
-class _BoardSlot:
-    """The place of one board: id, firmware, line, and the running board while it has power."""
+class FirmwareInProcess:
+    """One board whose firmware runs in this process. `end` is its end of the line to the host.
 
-    uid: bytes
-    firmware: bytes
-    port: PipePort
-    end: PipeBoardEnd
-    board: BoardStepper | None = None
-    stored: bytes = b""
+    `board` is the running firmware, or None while the board has no power. The board keeps its
+    stored data when it starts again.
+    """
+
+    def __init__(self, world: World, name: BoardName, uid: str, end: BoardLineEnd) -> None:
+        self.name = name
+        self.uid = uid
+        self.board: BoardStepper | None = None
+        self._world = world
+        self._end = end
+        self._stored = b""
+
+    def start(
+        self,
+        boot: int,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Start the board with the boot id `boot`, which no earlier start had.
+
+        Do nothing if the board runs. `uid` and `firmware` replace the board by another one, which
+        has no stored data.
+        """
+        if self.board is not None:
+            return
+        own = bytes.fromhex(self.uid)
+        hal = SimulatedHal(self._world, KINDS[self.name], uid or own)
+        build = DealerCore if self.name == "dealer" else ReaderCore
+        stored = self._stored if hal.uid == own else b""
+        core = build(hal, boot, reset_cause, firmware or own_firmware_hash(), stored)
+        self.board = BoardStepper(core, self._end, hal)
+
+    def kill(self) -> None:
+        """Cut the power of the board, so that its motors stop."""
+        if self.board is not None:
+            if self.board.hal.uid == bytes.fromhex(self.uid):
+                self._stored = self.board.core.to_store() or self._stored
+            self.board.close()
+            self.board = None
+
+    def hang(self) -> None:
+        """Make the firmware hang. Port and motors keep their state, and the board sends nothing."""
+        if self.board is not None:
+            self.board.hang()
+
+    def resume(self) -> None:
+        """Continue a firmware that hung. It receives all bytes that arrived meanwhile."""
+        if self.board is not None:
+            self.board.resume()
+
+    def erase_storage(self) -> None:
+        """Erase the stored data of the board."""
+        self._stored = b""
 
 
 class HardwareInProcess:
-    """A world, and two boards that run the real firmware.
+    """A world of simulated mechanics, and two boards that run the real firmware.
 
     `boots` returns a boot id that no board had before, for each start of a board. `rng` is the
     source of randomness of the mechanics. `delay_ms` is the time that a byte takes on either line,
@@ -69,21 +116,22 @@ class HardwareInProcess:
     ) -> None:
         self._next_boot_id = boots
         self._power_is_off = False
-        self._slots: dict[BoardName, _BoardSlot] = {}
+        self._slots: dict[BoardName, FirmwareInProcess] = {}
+        self._ports: dict[BoardName, PipePort] = {}
         self._faults = BoardFaults(self)
         self.world = World(settings, rng, self._faults.handlers())
         noise = LineNoise(self.world.faults, rng)
-        firmware = own_firmware_hash()
         for name, uid in zip(BOARDS, ids, strict=True):
             port, end = make_pipe(delay_ms)
             port.to_board.distort = partial(noise.distort, name, "to_board")
             port.to_host.distort = partial(noise.distort, name, "to_host")
-            self._slots[name] = _BoardSlot(bytes.fromhex(uid), firmware, port, end)
+            self._ports[name] = port
+            self._slots[name] = FirmwareInProcess(self.world, name, uid, end)
             self.start(name)
 
     def port(self, name: BoardName) -> PipePort:
         """Return the host's end of the line to a board. It stays the same object."""
-        return self._slots[name].port
+        return self._ports[name]
 
     def start(
         self,
@@ -93,33 +141,25 @@ class HardwareInProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board, unless it runs. The board keeps its stored data and no other state.
+        """Start a board if it does not run. It has its stored data and no other state.
+
+        The board keeps its stored data and no other state.
 
         `uid` and `firmware` replace the board by another one, which has no stored data.
         """
-        slot = self._slots[name]
-        if slot.board is not None or self._power_is_off:
-            return
-        hal = SimulatedHal(self.world, KINDS[name], uid or slot.uid)
-        build = DealerCore if name == "dealer" else ReaderCore
-        stored = slot.stored if uid is None else b""
-        core = build(hal, self._next_boot_id(), reset_cause, firmware or slot.firmware, stored)
-        slot.board = BoardStepper(core, slot.end, hal)
+        if not (self.has_power(name) or self._power_is_off):
+            boot = self._next_boot_id()
+            self._slots[name].start(boot, reset_cause, uid=uid, firmware=firmware)
 
     def kill(self, name: BoardName) -> None:
-        """Cut a board's power: its motors stop, and the host sees its port vanish."""
-        slot = self._slots[name]
-        if slot.board is not None:
-            if slot.board.hal.uid == slot.uid:
-                slot.stored = slot.board.core.to_store() or slot.stored
-            slot.board.close()
-            slot.board = None
-            slot.port.drop_connection()
+        """Cut the power of a board. Its motors stop, and the host sees its port vanish."""
+        if self.has_power(name):
+            self._slots[name].kill()
+            self._ports[name].drop_connection()
 
     def mute(self, name: BoardName) -> None:
-        """Stop a board's firmware for good.
-
-        The port stays, the motors stop, and the board sends nothing.
+        """Stop a board's firmware permanently. Its port stays, its motors stop, it
+        sends nothing.
         """
         board = self._slots[name].board
         if board is not None:
@@ -127,31 +167,27 @@ class HardwareInProcess:
 
     def hang(self, name: BoardName) -> None:
         """Make a board's firmware hang until `resume`. Its motors keep their state."""
-        board = self._slots[name].board
-        if board is not None:
-            board.hang()
+        self._slots[name].hang()
 
     def resume(self, name: BoardName) -> None:
-        """Continue a board's firmware that hung."""
-        board = self._slots[name].board
-        if board is not None:
-            board.resume()
+        """Continue the firmware of a board that hung."""
+        self._slots[name].resume()
 
     def erase_storage(self, name: BoardName) -> None:
-        """Erase the stored data of a board without power."""
-        self._slots[name].stored = b""
+        """Erase the stored data of a board that has no power."""
+        self._slots[name].erase_storage()
 
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out. The board keeps its power."""
-        self._slots[name].port.pull()
+        self._ports[name].pull()
 
     def plug_cable(self, name: BoardName) -> None:
         """Plug a board's cable in again."""
-        self._slots[name].port.plug()
+        self._ports[name].plug()
 
     def swap_cables(self) -> None:
         """Swap the cables of the two boards at the host's end."""
-        one, other = (slot.port for slot in self._slots.values())
+        one, other = self._ports.values()
         one.swap(other)
 
     def set_power(self, on: bool) -> None:
@@ -169,7 +205,7 @@ class HardwareInProcess:
         return self._slots[name].board is not None
 
     def close(self) -> None:
-        """Switch everything off."""
+        """Cut the power of both boards, and end the world and its faults."""
         self._faults.close()
         for name in BOARDS:
             self.kill(name)

@@ -6,7 +6,6 @@ which serves sets of many tables.
 
 import asyncio
 import random
-import signal
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,39 +15,32 @@ from typing import Any
 
 import msgspec
 
-from drivers.firmware.dealer import DealerCore
 from drivers.firmware.protocol import RESET_POWER
-from drivers.firmware.reader import ReaderCore
 from sim.attendant import Attendant
-from sim.board_faults import BoardFaults, BoardName
+from sim.board_faults import BOARD_NAMES, BoardFaults, BoardName
 from sim.board_process import BoardProcess, Interpreter
-from sim.hardware_in_process import BOARDS, DEALER_ID, KINDS, READER_ID, own_firmware_hash
+from sim.hardware_in_process import BOARDS, DEALER_ID, READER_ID, FirmwareInProcess
 from sim.mechanics.fault_menu import LACKS, FaultError, SimulatedFault, check_fault, fault_menu
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
 from sim.panel_contacts import PanelContacts
 from sim.serial_lines import LineNoise, PtyLine, PtyNoise
-from sim.simulated_board import BoardStepper, SimulatedHal
 from sim.table_sockets import ControlError, ControlServer, PinServer
 
 
-class PtyBoard:
-    """One board that runs in this process's event loop. `link` is the path of its port.
+class PtyBoard(FirmwareInProcess):
+    """One board that runs in this process and has a pty. `link` is the path of its port.
 
     The class has the interface of BoardProcess, without a process: `pid` is always None, and `kill`
-    removes the pty at once. The board keeps its stored data when it starts again.
+    removes the pty at once.
     """
 
     pid: int | None = None
 
     def __init__(self, world: World, name: BoardName, uid: str, line: PtyLine) -> None:
-        self.name = name
-        self.uid = uid
+        super().__init__(world, name, uid, line)
         self.boot = 0
         self.line = line
-        self._world = world
-        self._stepper: BoardStepper | None = None
-        self._stored = b""
 
     @property
     def link(self) -> Path:
@@ -57,7 +49,7 @@ class PtyBoard:
 
     @property
     def pty(self) -> str | None:
-        """The pty of the board now, or None."""
+        """The pty of the board, or None if it has no power."""
         return self.line.pty
 
     def start(
@@ -68,46 +60,16 @@ class PtyBoard:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start the board with a boot id that it never had. Do nothing if the board runs.
+        """Start the board and plug its cable in. Do nothing if the board runs."""
+        if self.board is None:
+            self.boot = boot
+            self.line.plug()
+            super().start(boot, reset_cause, uid=uid, firmware=firmware)
 
-        `uid` and `firmware` replace the board by another one, which has no stored data.
-        """
-        if self._stepper is not None:
-            return
-        self.boot = boot
-        own = bytes.fromhex(self.uid)
-        hal = SimulatedHal(self._world, KINDS[self.name], uid or own)
-        build = DealerCore if self.name == "dealer" else ReaderCore
-        stored = self._stored if hal.uid == own else b""
-        core = build(hal, boot, reset_cause, firmware or own_firmware_hash(), stored)
-        self.line.plug()
-        self._stepper = BoardStepper(core, self.line, hal)
-
-    def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
-        """Cut the board's power: its motors stop and its port vanishes."""
-        if self._stepper is not None:
-            if self._stepper.hal.uid == bytes.fromhex(self.uid):
-                self._stored = self._stepper.core.to_store() or self._stored
-            self._stepper.close()
-            self._stepper = None
+    def kill(self) -> None:
+        """Cut the power of the board. Its motors stop and its port vanishes."""
+        super().kill()
         self.line.unplug()
-
-    def hang(self) -> None:
-        """Make the firmware hang.
-
-        The port and the motors keep their state, and the board sends nothing.
-        """
-        if self._stepper is not None:
-            self._stepper.hang()
-
-    def resume(self) -> None:
-        """Continue a firmware that hung. The firmware receives all that arrived meanwhile."""
-        if self._stepper is not None:
-            self._stepper.resume()
-
-    def erase_storage(self) -> None:
-        """Erase the stored data of the board."""
-        self._stored = b""
 
     async def wait_until_gone(self) -> None:
         """Return at once, because a killed board is gone at once."""
@@ -142,7 +104,8 @@ class TablePlan:
 
 
 class HardwareOnPtys:
-    """A world and two boards behind ptys, with a control socket for the actions of people.
+    """Simulated mechanics and two boards behind ptys, with a control socket for the actions of
+    people.
 
     `boots` returns boot ids that no board ever had. The class carries out the faults of its boards,
     and the faults of its lines if the bytes pass through this process. It raises FaultError for
@@ -196,7 +159,7 @@ class HardwareOnPtys:
         await self.close()
 
     async def restart(self, name: BoardName) -> None:
-        """Restart a board: the board's own id and firmware, a new boot id, the same link."""
+        """Restart a board with its own id and firmware, the same link, and a new boot id."""
         self.mend()
         await self.boards[name].close()
         self.boards[name].start(self._next_boot_id())
@@ -209,9 +172,11 @@ class HardwareOnPtys:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board as soon as the previous process is gone; see sim/board_faults.py.
+        """Start a board as soon as its previous process is gone.
 
-        A start that still waits for that is replaced by this start.
+        A start that still waits is replaced.
+
+        sim/board_faults.py describes the arguments.
         """
 
         async def start() -> None:
@@ -225,7 +190,7 @@ class HardwareOnPtys:
         )
 
     def kill(self, name: BoardName) -> None:
-        """Cut a board's power: its port vanishes."""
+        """Cut the power of a board. Its port vanishes."""
         self.boards[name].kill()
 
     def hang(self, name: BoardName) -> None:
@@ -233,11 +198,11 @@ class HardwareOnPtys:
         self.boards[name].hang()
 
     def resume(self, name: BoardName) -> None:
-        """Continue a firmware that hung."""
+        """Continue the firmware of a board that hung."""
         self.boards[name].resume()
 
     def erase_storage(self, name: BoardName) -> None:
-        """Erase the stored data of a board without power."""
+        """Erase the stored data of a board that has no power."""
         self.boards[name].erase_storage()
 
     def pull_cable(self, name: BoardName) -> None:
@@ -253,7 +218,9 @@ class HardwareOnPtys:
             line.plug()
 
     def swap_cables(self) -> None:
-        """Swap the cables of the two boards at the computer's end. Raises FaultError without lines.
+        """Swap the cables of the two boards at the computer's end.
+
+        Raises FaultError without lines. Raises FaultError without lines.
 
         A second call restores the cables. A restart of a board does not.
         """
@@ -335,9 +302,8 @@ class HardwareOnPtys:
 
 
 def _board_name(name: str) -> BoardName:
-    for board in BOARDS:
-        if board == name:
-            return board
+    if name in BOARD_NAMES:
+        return BOARD_NAMES[name]
     raise ControlError(f"a board is {' or '.join(BOARDS)}, not {name!r}")
 
 
@@ -357,7 +323,7 @@ def _has_lines(plan: TablePlan) -> bool:
 
 
 def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
-    """Raise FaultError for a fault of the machine's own computer.
+    """Raise FaultError for a fault of the table's own computer.
 
     A sim process has no such computer. A fault with a rate is accepted and never occurs.
     """
@@ -367,7 +333,7 @@ def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
 
 
 def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
-    """Return the plans of `tables` tables like `plan`, each with a folder below `root`.
+    """Return plans for `tables` tables like `plan`, each with a folder below `root`.
 
     A single table keeps the plan's name. Several tables have their own names, seeds and board ids,
     so that no two can be confused. The folders are created here.
@@ -392,8 +358,5 @@ def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
 
 
 def _numbered_id(uid: str, number: int) -> str:
-    """Return the board id of table `number`.
-
-    The numbers are far enough apart that ids never collide.
-    """
+    """Return a board's id `uid`, changed for table `number`. No two tables have the same ids."""
     return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

@@ -46,7 +46,7 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
 
 
 def remove_orphans(root: Path) -> list[Path]:
-    """Remove the folders of this user's killed processes. Return the removed paths.
+    """Remove the folders of processes of this user that were killed. Return the removed paths.
 
     A folder without the lock file belongs to another program, or is not finished yet. It stays.
     """
@@ -70,7 +70,7 @@ def remove_orphans(root: Path) -> list[Path]:
 
 
 def _create_owner_lock(folder: Path) -> int:
-    """Create the lock file, locked before it gets its final name. Return its descriptor."""
+    """Create a folder's lock file, locked before it has its final name. Return its descriptor."""
     part = folder / f".{OWNER}"
     lock = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)

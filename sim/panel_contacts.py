@@ -1,28 +1,29 @@
 """The contacts and lamps of a simulated panel: `PanelContacts`."""
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from typing import Final
 
 from sim.mechanics.world import World
 
 # The GPIO number of each wire, as in the default [panel] section of a table.
-BUTTONS: Mapping[str, int] = MappingProxyType(
-    {
-        "start": 13,
-        "north_green": 17,
-        "north_red": 27,
-        "west_green": 22,
-        "west_red": 10,
-        "south_green": 9,
-        "south_red": 11,
-        "east_green": 19,
-        "east_red": 26,
-    }
-)
-SWITCHES: Mapping[str, int] = MappingProxyType({"lid": 5, "estop": 6})
-LAMPS: Mapping[str, int] = MappingProxyType(
-    {"lamp_red": 16, "lamp_amber": 20, "lamp_green": 21, "buzzer": 12}
-)
+BUTTONS: Final[Mapping[str, int]] = {
+    "start": 13,
+    "north_green": 17,
+    "north_red": 27,
+    "west_green": 22,
+    "west_red": 10,
+    "south_green": 9,
+    "south_red": 11,
+    "east_green": 19,
+    "east_red": 26,
+}
+SWITCHES: Final[Mapping[str, int]] = {"lid": 5, "estop": 6}
+LAMPS: Final[Mapping[str, int]] = {
+    "lamp_red": 16,
+    "lamp_amber": 20,
+    "lamp_green": 21,
+    "buzzer": 12,
+}
 # The time that a tap presses a button.
 TAP_MS = 150.0
 
@@ -31,7 +32,7 @@ LampListener = Callable[[str, bool], None]
 
 
 class NoSuchButton(ValueError):
-    """A button that the panel does not have; the message is one line for people."""
+    """An error for a button that the panel does not have. The message is one line for people."""
 
 
 class PanelContacts:
@@ -68,7 +69,7 @@ class PanelContacts:
             self.release(name)
 
     def set_pin(self, number: int, level: bool) -> None:
-        """Set any wire of a contact high or low, as a fault in the wiring might.
+        """Set the level of a wire that has a contact, as a fault in the wiring might.
 
         Raises NoSuchButton for a number that has no contact.
         """
@@ -77,18 +78,12 @@ class PanelContacts:
         self._set_level(number, level)
 
     def attach(self, listener: LevelListener) -> Callable[[], None]:
-        """Call `listener` for every level that changes.
-
-        Return a function that detaches the listener.
-        """
+        """Call `listener` for every level that changes. Return a function that detaches it."""
         self._level_listeners.append(listener)
         return lambda: self._level_listeners.remove(listener)
 
     def watch(self, listener: LampListener) -> Callable[[], None]:
-        """Call `listener` for every lamp that changes.
-
-        Return a function that detaches the listener.
-        """
+        """Call `listener` for every lamp that changes. Return a function that detaches it."""
         self._lamp_listeners.append(listener)
         return lambda: self._lamp_listeners.remove(listener)
 
@@ -101,7 +96,7 @@ class PanelContacts:
                     seen(name, level)
 
     def close(self) -> None:
-        """Stop following the world."""
+        """Stop following the lid and the emergency stop of the world."""
         self._unwatch()
 
     def _button(self, name: str) -> int:

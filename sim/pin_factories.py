@@ -27,7 +27,9 @@ READY_TIMEOUT_S = 5.0
 
 
 class WirePin(PiPin):
-    """A pin at one end of a wire. An input without a driver has the level of its pull resistor."""
+    """A pin at one end of a simulated wire. An undriven input has the level of its pull
+    resistor.
+    """
 
     def __init__(self, factory: "WireFactory", info: object) -> None:
         super().__init__(factory, info)
@@ -40,10 +42,7 @@ class WirePin(PiPin):
         self._is_listening = False
 
     def report_change(self, at_s: float | None = None) -> None:
-        """Report that the wire's level changed.
-
-        `at_s` is the loop's time of the change, None for now.
-        """
+        """Report a change of the wire's level to gpiozero. `at_s` is the loop's time or None."""
         if self._is_listening and self._edges in ("both", "rising" if self.state else "falling"):
             self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
 
@@ -110,7 +109,7 @@ class WirePin(PiPin):
 
 
 class WireFactory(PiFactory):
-    """Base class of the factories: `set_level` sets input levels, `send` carries output levels."""
+    """The base class of the factories. `set_level` sets inputs, `send` carries output levels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -119,9 +118,8 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Set the level that the far end puts on a wire.
-
-        `at_s` is the loop's time, None for now.
+        """Set the level that the far end puts on a wire. `at_s` is the loop's time, or None for
+        now.
         """
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
@@ -129,7 +127,7 @@ class WireFactory(PiFactory):
                 pin.report_change(at_s)
 
     def level(self, number: int, pulled: bool) -> bool:
-        """Return the level of a wire, or `pulled` if the far end does not drive the wire."""
+        """Return the level of a wire. If the far end does not drive the wire, return `pulled`."""
         return self._levels.get(number, pulled)
 
     def send(self, number: int, level: bool) -> None:
@@ -149,7 +147,7 @@ class WireFactory(PiFactory):
 
 
 class ContactsFactory(WireFactory):
-    """Pins that are wired to contacts in this process."""
+    """A factory of pins that are wired to simulated contacts in this process."""
 
     def __init__(self, contacts: PanelContacts) -> None:
         super().__init__()
@@ -159,7 +157,7 @@ class ContactsFactory(WireFactory):
         self._detach = contacts.attach(self.set_level)
 
     def send(self, number: int, level: bool) -> None:
-        """Switch a lamp of the contacts on or off."""
+        """Switch the lamp of this output on or off."""
         self._contacts.set_output(number, level)
 
     def close(self) -> None:
@@ -170,13 +168,15 @@ class ContactsFactory(WireFactory):
 
 
 class SocketFactory(WireFactory):
-    """Pins that are wired to the contacts of a sim process. Created by `connect`.
+    """A factory of pins that are wired to the contacts of a sim process, over a socket.
+
+    Created by `connect`.
 
     If the process ends, every pin raises OSError and `on_lost` is called.
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        """Use a connected socket. `connect` calls this and then waits for the levels."""
+        """Use a connected socket. `connect` calls this, and then waits for the levels."""
         super().__init__()
         self.on_lost: Callable[[], None] = lambda: None
         self._sock = sock
@@ -188,10 +188,7 @@ class SocketFactory(WireFactory):
 
     @classmethod
     async def connect(cls, path: str) -> "SocketFactory":
-        """Connect to a table's pins socket and receive its levels.
-
-        Raises OSError if no process answers there.
-        """
+        """Connect to a table's pins socket and receive its levels. Raises OSError for no answer."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             sock.connect(path)

@@ -25,7 +25,7 @@ DelayedPieces = list[tuple[float, bytes]]
 
 
 class LineNoise:
-    """The noise of a line: distorts writes according to the fault schedule.
+    """The noise of a serial line. It distorts the written bytes as the fault schedule says.
 
     `rng` picks the bit that is flipped. The class has no clock and no line. The pieces of one
     direction arrive in the order in which they were written, so a delayed piece holds up the pieces
@@ -37,18 +37,19 @@ class LineNoise:
         self._rng = rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
-        """Return the pieces of `data` that arrive. `way` is `to_board` or `to_host`."""
+        """Return the pieces of `data` that arrive, and their delays. `way`: `to_board`,
+        `to_host`.
+        """
         book = self._schedule
         if not book.has_any(BYTE_FAULTS):
             return [(0.0, data)]
-        where = ("board", board), ("way", way)
-        if book.strike_fields("bytes_dropped", where):
+        if book.strike("bytes_dropped", board=board, way=way):
             return []
-        if book.strike_fields("bytes_corrupted", where):
+        if book.strike("bytes_corrupted", board=board, way=way):
             data = self._flip_bit(data)
-        delayed = book.strike_fields("bytes_delayed", where)
+        delayed = book.strike("bytes_delayed", board=board, way=way)
         after_ms = delayed.ms if delayed else 0.0
-        pieces = 2 if book.strike_fields("bytes_repeated", where) else 1
+        pieces = 2 if book.strike("bytes_repeated", board=board, way=way) else 1
         return [(after_ms, data)] * pieces
 
     def _flip_bit(self, data: bytes) -> bytes:
@@ -67,35 +68,14 @@ ReceiveBytes = Callable[[bytes], None]
 PipeNoise = Callable[[bytes], Sequence[tuple[float, bytes]]]
 
 
-class PipeDirection:
-    """One direction of a line in memory. `distort` is its noise, or None for no noise."""
+class _ByteQueue:
+    """Bytes on their way in one direction of a line. Pieces arrive in the order of sending."""
 
-    def __init__(self, delay_ms: float) -> None:
-        self.delay_ms = delay_ms
-        self.distort: PipeNoise | None = None
+    def __init__(self, receive: ReceiveBytes | None) -> None:
+        self._receive = receive
         self._loop = asyncio.get_running_loop()
         self._queue: deque[tuple[float, bytes]] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._receive: ReceiveBytes | None = None
-
-    def connect(self, receive: ReceiveBytes | None) -> None:
-        """Set the receiver of the bytes. With None, bytes are dropped, also those on the way."""
-        self._receive = receive
-        if receive is None:
-            self.clear()
-
-    def send(self, data: bytes) -> None:
-        """Send `data`, which arrives after the delay."""
-        if self._receive is None or not data:
-            return
-        now_s = self._loop.time()
-        for late_ms, piece in self.distort(data) if self.distort else ((0.0, data),):
-            due_s = now_s + (self.delay_ms + late_ms) / 1000
-            if self._queue:
-                due_s = max(due_s, self._queue[-1][0])
-            self._queue.append((due_s, piece))
-        if self._timer is None and self._queue:
-            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
 
     def clear(self) -> None:
         """Drop the bytes that are on the way."""
@@ -103,6 +83,14 @@ class PipeDirection:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _send_late(self, after_ms: float, piece: bytes) -> None:
+        due_s = self._loop.time() + after_ms / 1000
+        if self._queue:
+            due_s = max(due_s, self._queue[-1][0])
+        self._queue.append((due_s, piece))
+        if self._timer is None:
+            self._timer = self._loop.call_at(due_s, self._deliver)
 
     def _deliver(self) -> None:
         self._timer = None
@@ -116,8 +104,29 @@ class PipeDirection:
             self._receive(arrived)
 
 
+class PipeDirection(_ByteQueue):
+    """One direction of a line in memory. `distort` is its noise, or None for no noise."""
+
+    def __init__(self, delay_ms: float) -> None:
+        super().__init__(None)
+        self.delay_ms = delay_ms
+        self.distort: PipeNoise | None = None
+
+    def connect(self, receive: ReceiveBytes | None) -> None:
+        """Set the receiver of the bytes. With None, bytes are dropped, also those on the way."""
+        self._receive = receive
+        if receive is None:
+            self.clear()
+
+    def send(self, data: bytes) -> None:
+        """Send `data`, which arrives after the delay."""
+        if self._receive is not None and data:
+            for late_ms, piece in self.distort(data) if self.distort else ((0.0, data),):
+                self._send_late(self.delay_ms + late_ms, piece)
+
+
 class PipePort:
-    """The host's end of a line in memory: a Port as in drivers/link/serial_port.py.
+    """The host's end of a line in memory, as a port of drivers/link/serial_port.py.
 
     The port cannot be opened while its cable is pulled.
     """
@@ -130,10 +139,10 @@ class PipePort:
         self._lost_handle: asyncio.Handle | None = None
 
     def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
-        """Open the port.
+        """Open the port. `on_bytes` receives the bytes.
 
-        `on_bytes` receives the bytes, and `on_lost(why)` is called once when the cable is pulled.
-        Raises PortMissing while its cable is pulled.
+        `on_lost(why)` is called once when the cable is pulled. Raises PortMissing while its cable
+        is pulled.
         """
         if not self._plugged:
             raise PortMissing("of the pipe", "its cable is pulled out")
@@ -141,12 +150,12 @@ class PipePort:
         self.to_host.connect(on_bytes)
 
     def write(self, data: bytes) -> None:
-        """Send whole frames. The call never waits and never raises."""
+        """Send whole frames. The method never waits and never raises an error."""
         if self._on_lost is not None:
             self.to_board.send(data)
 
     def close(self) -> None:
-        """Close the port. A second call is allowed, and so is open() afterwards."""
+        """Close the port. It may be closed twice, and opened again."""
         self._on_lost = None
         self.to_host.connect(None)
         if self._lost_handle is not None:
@@ -163,7 +172,9 @@ class PipePort:
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and plug it in. Bytes on the way are lost. The host is notified."""
+        """Pull the cable out and plug it in again. Bytes on the way are lost. The host
+        is notified.
+        """
         on_lost = self._on_lost
         self.to_board.clear()
         if on_lost is not None:
@@ -200,9 +211,8 @@ def make_pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
     return PipePort(to_board, to_host), PipeBoardEnd(to_board, to_host)
 
 
-DeliverBytes = Callable[[bytes], None]
 # The noise on a write, by its direction: the pieces that arrive, each with a delay in milliseconds.
-PtyNoise = Callable[[str, bytes], list[tuple[float, bytes]]]
+PtyNoise = Callable[[str, bytes], DelayedPieces]
 
 # The interval between two checks whether a host has opened the port.
 HOST_CHECK_INTERVAL_S = 0.02
@@ -210,44 +220,17 @@ HOST_CHECK_INTERVAL_S = 0.02
 _MAX_READ_BYTES = 4096
 
 
-class _PtyDirection:
-    """One direction of a pty. Pieces arrive in the order of sending, some of them late."""
+class _PtyDirection(_ByteQueue):
+    """One direction of a pty."""
 
-    def __init__(self, arrive: DeliverBytes) -> None:
-        self._arrive = arrive
-        self._loop = asyncio.get_running_loop()
-        self._queue: deque[tuple[float, bytes]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
-
-    def send(self, pieces: list[tuple[float, bytes]]) -> None:
-        """Send pieces.
-
-        A piece without a delay and with nothing queued before it arrives at once.
-        """
+    def send(self, pieces: DelayedPieces) -> None:
+        """Send pieces with delays. One without a delay or a piece before it arrives at once."""
+        assert self._receive is not None
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
-                self._arrive(piece)
-                continue
-            due_s = self._loop.time() + after_ms / 1000
-            if self._queue:
-                due_s = max(due_s, self._queue[-1][0])
-            self._queue.append((due_s, piece))
-            if self._timer is None:
-                self._timer = self._loop.call_at(due_s, self._deliver)
-
-    def clear(self) -> None:
-        """Drop the pieces that are on the way."""
-        self._queue.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def _deliver(self) -> None:
-        self._timer = None
-        while self._queue and self._queue[0][0] <= self._loop.time():
-            self._arrive(self._queue.popleft()[1])
-        if self._queue and self._timer is None:
-            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+                self._receive(piece)
+            else:
+                self._send_late(after_ms, piece)
 
 
 class PtyLine:
@@ -265,12 +248,10 @@ class PtyLine:
         self._board_fd: int | None = None
         self._host_present = False
         self._host_check: asyncio.TimerHandle | None = None
-        self._receive: DeliverBytes | None = None
+        self._receive: ReceiveBytes | None = None
         self._distort = distort
-        self._to_board, self._to_host = (
-            _PtyDirection(self.deliver_to_board),
-            _PtyDirection(self._write_to_host),
-        )
+        self._to_board = _PtyDirection(self.deliver_to_board)
+        self._to_host = _PtyDirection(self._write_to_host)
 
     def plug(self) -> None:
         """Create a new port for the host under the same name. Do nothing if there is one."""
@@ -303,10 +284,10 @@ class PtyLine:
 
     @property
     def board_fd(self) -> int | None:
-        """The descriptor of the board's end, or None while unplugged or without a host."""
+        """The descriptor of the board's end, or None while the line is unplugged or has no host."""
         return self._board_fd if self._host_present else None
 
-    def listen(self, receive: DeliverBytes | None) -> None:
+    def listen(self, receive: ReceiveBytes | None) -> None:
         """Set the receiver of the host's bytes. With None, the bytes are dropped."""
         self._receive = receive
 
@@ -321,15 +302,12 @@ class PtyLine:
                 os.write(self._board_fd, data)
 
     def deliver_to_board(self, data: bytes) -> None:
-        """Give the board bytes that the host wrote."""
+        """Pass bytes from the host to the board."""
         if self._receive is not None:
             self._receive(data)
 
     def _check_host(self) -> None:
-        """Check whether a host has opened the port.
-
-        Read from the port if so, otherwise check again later.
-        """
+        """Start to read the port if a host has opened it. Check again later if not."""
         assert self._board_fd is not None
         self._host_check = None
         poll = select.poll()
@@ -366,7 +344,7 @@ class PtyLine:
 
 
 def link_pty(link: Path, target: str) -> None:
-    """Make `link` point to another pty, in one step: the link exists at every moment."""
+    """Make `link` point to another pty in one step, so that the link always exists."""
     fresh = link.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)

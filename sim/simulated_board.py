@@ -5,8 +5,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Protocol
+from typing import Final, Protocol
 
 from drivers.firmware.protocol import HAL_SIM, KIND_DEALER, KIND_READER
 from sim.mechanics.sensors import Sensors
@@ -14,15 +13,14 @@ from sim.mechanics.window import EngineAnswer
 from sim.mechanics.world import World
 
 # The outputs of each kind of board. They are undriven when the board loses power.
-DEALER_OUTPUTS = ("source", "feed", "pass", "gate", "shuffle", "lift", "trigger")
-READER_OUTPUTS = ("shoot",)
-OUTPUTS: Mapping[int, tuple[str, ...]] = MappingProxyType(
-    {KIND_DEALER: DEALER_OUTPUTS, KIND_READER: READER_OUTPUTS}
-)
+OUTPUTS: Final[Mapping[int, tuple[str, ...]]] = {
+    KIND_DEALER: ("source", "feed", "pass", "gate", "shuffle", "lift", "trigger"),
+    KIND_READER: ("shoot",),
+}
 
 
 def sensors_of(world: World, kind: int) -> Sensors:
-    """Return the sensors that a board of this kind (KIND_…) is wired to."""
+    """Return the sensors of a board of this kind (KIND_…)."""
     return {KIND_DEALER: world.dealer, KIND_READER: world.reader}[kind]
 
 
@@ -61,22 +59,22 @@ class SimulatedHal:
         return self._started_s + now_ms / 1000
 
     def read(self, name: str) -> int:
-        """Return the level of an input. Raises KeyError for no input of this board."""
+        """Return the level of an input. Raises KeyError if the board has no such input."""
         return self._levels[name]
 
     def set(self, name: str, value: int) -> None:
-        """Set an output. Raises KeyError for no output of this board."""
+        """Set an output. Raises KeyError if the board has no such output."""
         if name not in self._outputs:
             raise KeyError(name)
         self._world.set_output(name, value)
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) of every change since the last call, oldest first."""
+        """Return (t_ms, name, value) for each change since the last call, oldest first."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> Sequence[EngineAnswer]:
-        """Return the answers of the reading engine since the last call."""
+        """Return the answers that the reading engine gave since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
@@ -102,7 +100,7 @@ NEVER_MS = 1 << 40
 
 
 class FirmwareCore(Protocol):
-    """The interface of drivers/firmware/dealer.py and reader.py.
+    """The interface of a board's firmware: drivers/firmware/dealer.py and reader.py implement it.
 
     The methods have no side effects on the outside, and times are in whole milliseconds.
     """
@@ -111,14 +109,14 @@ class FirmwareCore(Protocol):
         """Process the time and the bytes from the host. Return the bytes for the host."""
 
     def deadline(self) -> int:
-        """Return the time of the next required step, in the same milliseconds."""
+        """Return the time in milliseconds at which the next step is due."""
 
     def to_store(self) -> bytes:
         """Return the data that the board's flash should store, or b"" for no change."""
 
 
 class BoardLineEnd(Protocol):
-    """The board's end of a line. sim/serial_lines.py has implementations."""
+    """The board's end of a serial line. sim/serial_lines.py has implementations."""
 
     def listen(self, receive: Callable[[bytes], None] | None) -> None:
         """Set the receiver of the host's bytes. With None, the bytes are dropped."""
@@ -128,7 +126,8 @@ class BoardLineEnd(Protocol):
 
 
 class BoardStepper:
-    """The step loop of a core: at arriving bytes, at every edge of its pins, and at its deadline.
+    """A loop that steps a firmware core at arriving bytes, at edges of its pins, and at its
+    deadline.
 
     All changes of one time are one step, as for a board that polls. `close()` is a loss of power:
     no timer of the board remains on the loop.
@@ -165,7 +164,7 @@ class BoardStepper:
         self.wake()
 
     def close(self) -> None:
-        """Switch the board off."""
+        """Cut the power of the board."""
         self._line_end.listen(None)
         self.hal.close()
         self.hal.wake = lambda: None

@@ -17,10 +17,7 @@ ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class LineServer:
-    """A server that listens at `path` and runs `serve` for each client.
-
-    `close` ends all clients.
-    """
+    """A server that listens at `path` and runs `serve` for each client. `close` ends them all."""
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
         self.path = path
@@ -61,7 +58,7 @@ CarryOut = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
 class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One step of a script: conditions to wait for, and a request to carry out then.
+    """One step of a script: conditions to wait for, and then a request to carry out.
 
     The conditions are awaited in this order. `fillings`: the hopper was filled this many more times
     (one filling is one deal). `card`: this card of the filling reached the window. `after_ms`: this
@@ -77,7 +74,7 @@ class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScriptError(ValueError):
-    """A script that cannot be carried out; the text contains the step and the reason."""
+    """A script that cannot be carried out. The text contains the step and the reason."""
 
 
 async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[Any]:
@@ -117,9 +114,8 @@ async def _wait_for_step(world: World, step: ScriptStep) -> None:
 
 
 class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One control request: `do` is its name, `with` (args) its arguments.
-
-    The answer has the same `id`.
+    """A control request: its name `do`, and its arguments `with` (args). `id` is also in the
+    answer.
     """
 
     do: str
@@ -137,14 +133,14 @@ class ControlAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ControlError(ValueError):
-    """A control request that cannot be carried out; the message is one line for people."""
+    """A control request that cannot be carried out. The message is one line for people."""
 
 
 RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
 class ControlServer(LineServer):
-    """The control socket of one simulated table: reads requests and sends answers.
+    """The control socket of one simulated table. It receives requests and sends answers.
 
     `handlers` has the requests of the machine, its people and its panel. The owner of the table
     adds the requests of the table itself.
@@ -219,7 +215,7 @@ class ControlServer(LineServer):
 
 
 class PinServer(LineServer):
-    """The pins socket of one table: sends contact levels to clients and receives output levels.
+    """The pins socket of one table. It sends contact levels to clients and receives output levels.
 
     sim/CONTROL.md describes the lines. Unknown lines are ignored.
     """

@@ -28,7 +28,7 @@ _Args = TypeVarTuple("_Args")
 
 
 class VirtualTimeError(RuntimeError):
-    """An operation that is not possible in virtual time."""
+    """An error for an operation that is not possible in virtual time."""
 
 
 class _NoSelector(selectors.BaseSelector):
@@ -97,7 +97,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Args,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run `callback(*args)` at `when`, in seconds, rounded to the nearest nanosecond."""
+        """Run `callback(*args)` at the time `when` in seconds, rounded to whole nanoseconds."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
         at_ns = round(when * NS_PER_S)
@@ -134,7 +134,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Args,
         context: Context | None = None,
     ) -> asyncio.Handle:
-        """Run `callback(*args)` soon. Only the loop's own thread may call this.
+        """Run `callback(*args)` in the next turn. Only the loop's own thread may call this.
 
         Drivers pass edges on with this call, and mock pins fire in the loop's thread.
         """
@@ -169,7 +169,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         _refuse("a descriptor")
 
     def _run_once(self) -> None:
-        """Run turns until the loop is stopped.
+        """Run turns of the loop until it is stopped.
 
         asyncio calls this method for one turn, and checks for the stop after each call.
 

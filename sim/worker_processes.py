@@ -21,7 +21,7 @@ _END_TIMEOUT_S = 10.0
 
 
 class WorkerEnded(Exception):
-    """A worker ended unexpectedly; the message is one line with its number and the cause."""
+    """A worker that ended unexpectedly. The message is one line with its number and the cause."""
 
 
 class SimulatorWorkers:
@@ -57,7 +57,7 @@ class SimulatorWorkers:
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of all workers."""
+        """The process ids of all workers, in the order of their commands."""
         return [worker.pid for worker in self._running]
 
     async def read_line(self, number: int) -> bytes:
@@ -86,7 +86,7 @@ class SimulatorWorkers:
             if worker.returncode is None:
                 with suppress(ProcessLookupError):
                     worker.send_signal(signal.SIGTERM)
-        await asyncio.gather(*(_wait_or_kill(worker) for worker in self._running))
+        await asyncio.gather(*map(wait_or_kill, self._running))
 
     def _exit_error(self, number: int, status: int) -> WorkerEnded:
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
@@ -101,13 +101,14 @@ def raise_open_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-async def _wait_or_kill(worker: asyncio.subprocess.Process) -> None:
+async def wait_or_kill(process: asyncio.subprocess.Process) -> int:
+    """Wait for the end of a process, kill it after a time limit, and return its exit status."""
     try:
         async with asyncio.timeout(_END_TIMEOUT_S):
-            await worker.wait()
+            return await process.wait()
     except TimeoutError:
-        worker.kill()
-        await worker.wait()
+        process.kill()
+        return await process.wait()
 
 
 _PARENT_CHECK_INTERVAL_S = 1.0
@@ -127,7 +128,7 @@ class _Worker(NamedTuple):
 
 
 class WorkerPool(Generic[Result]):
-    """A pool of processes that call `run`, a function of a module.
+    """A pool of processes that call the function `run` of a module.
 
     The processes end with the `with` block or with the parent process.
     """
@@ -151,7 +152,8 @@ class WorkerPool(Generic[Result]):
     def results(
         self, calls: Iterator[tuple[Key, tuple[object, ...]]]
     ) -> Iterator[tuple[Key, Result | None]]:
-        """Make the calls, `jobs` at the same time, and yield each result when it arrives.
+        """Make calls in up to `jobs` processes at the same time, and yield each result when it
+        arrives.
 
         A call is a key and arguments. The next call is taken from `calls` when a worker is free.
         The result is None if the worker died during the call.
@@ -216,16 +218,12 @@ def prepare_worker(parent: int) -> None:
 
 @contextmanager
 def _ctrl_c_postponed() -> Iterator[None]:
-    """Raise KeyboardInterrupt after the block instead of inside it.
+    """Postpone Ctrl-C: raise KeyboardInterrupt after the block instead of inside it.
 
     A process that is started in the block does not receive Ctrl-C before it has set up its signals.
     """
     came: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
     signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
     try:
         yield

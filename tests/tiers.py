@@ -122,10 +122,14 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 
 def _failing_where_it_hangs() -> Generator[None]:
-    """Turn TestHangs, which would end the whole run, into the failure of one test."""
+    """Turn TestHangs, which would end the whole run, into the failure of one test.
+
+    The report and the teardown of that test get a new timeout.
+    """
     try:
         yield
     except TestHangs as error:
+        signal.setitimer(signal.ITIMER_REAL, CORE_TIMEOUT_S, TIMEOUT_AGAIN_S)
         raise AssertionError(str(error)).with_traceback(error.__traceback__) from None
 
 

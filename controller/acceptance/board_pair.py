@@ -1,7 +1,7 @@
 """The two boards of a self-test, and a port that can stop writing to simulate a silent host.
 
-`BoardPair` opens both boards, collects their events with times, sends commands and counts line
-errors. A `QuietPort` drops everything written while it is silent, and still receives.
+`BoardPair` opens both boards, collects their events with times, sends commands and counts errors of
+the serial lines. A `QuietPort` drops everything written while it is silent, and still receives.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from drivers.typed_boards import DealerBoard, DealerStatus, ReaderBoard
 
 
 class QuietPort:
-    """A port that drops written bytes while it is `silent`, and stores when it last received any.
+    """A serial port that drops written bytes while it is `silent`.
 
-    `now` returns the loop's time in seconds.
+    `last_heard_s`: the time of the last received bytes. `now` returns the loop's time in seconds.
     """
 
     def __init__(self, port: LinkPort, now: Callable[[], float]) -> None:
@@ -34,7 +34,7 @@ class QuietPort:
         self.last_heard_s = 0.0
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the port (see LinkPort.open), and record the time of received bytes."""
+        """Open the port (see LinkPort.open). The time of received bytes is stored."""
 
         def heard(data: bytes) -> None:
             self.last_heard_s = self._now()
@@ -64,7 +64,7 @@ _ERROR_COUNTERS = ("junk", "crc_errors", "oversize", "malformed", "resends", "du
 
 
 class TimedEvent(msgspec.Struct, frozen=True):
-    """An event of a board, and its time of arrival in the loop's seconds."""
+    """An event of a board, and the time in the loop's seconds when it arrived."""
 
     at_s: float
     event: BoardEvent
@@ -72,7 +72,7 @@ class TimedEvent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class BoardCommandResult:
-    """The result of a command: acknowledged, or refused with a reason."""
+    """The result of a command to a board. It is true if the board accepted the command."""
 
     result: BoardResult
 
@@ -82,7 +82,7 @@ class BoardCommandResult:
 
 
 class BoardPair:
-    """Both boards and their links, for one test.
+    """Both boards and their serial links, for one test.
 
     `pinned` contains the expected identity of each board. `on_event` receives every event inside
     the read callback.
@@ -104,10 +104,8 @@ class BoardPair:
             right = partial(check_identity, expected=pinned[board], other=pinned[other])
             link = Link(port, board, session_ids=session_ids, check=right, on_down=self._on_down)
             self.links[board] = link
-        self.dealer, self.reader = (
-            DealerBoard(self.links["dealer"]),
-            ReaderBoard(self.links["reader"]),
-        )
+        self.dealer = DealerBoard(self.links["dealer"])
+        self.reader = ReaderBoard(self.links["reader"])
         self.dealer.on_event = self.reader.on_event = self._on_board_event
         self.on_event: Callable[[BoardEvent], None] = lambda event: None
         self.welcomes: dict[BoardKind, Welcome] = {}
@@ -118,7 +116,7 @@ class BoardPair:
         self._expected_errors: dict[BoardKind, int] = {"dealer": 0, "reader": 0}
 
     async def open(self) -> None:
-        """Open both links, and wait until the boards have sent their older events.
+        """Open both links, and wait until the boards have sent the events of earlier sessions.
 
         Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/board_identity.py.
         """
@@ -133,9 +131,9 @@ class BoardPair:
         self.forget_events()
 
     async def settings_crc(self, board: BoardKind) -> int:
-        """Return the CRC over all present settings of a board. This reopens the board's link.
+        """Return the checksum (CRC) over all present settings of a board.
 
-        Raises LineLost, and the errors of `open`.
+        This reopens the board's link. Raises LineLost, and the errors of `open`.
         """
         link = self.links[board]
         link.close()
@@ -144,7 +142,7 @@ class BoardPair:
         return self.welcomes[board].settings_crc
 
     def halt(self) -> None:
-        """Stop all motion at once."""
+        """Stop all motion of both boards at once."""
         for board in (self.dealer, self.reader):
             board.stop()
 
@@ -156,32 +154,33 @@ class BoardPair:
 
     @property
     def now_s(self) -> float:
-        """The loop's time in seconds."""
+        """Return the event loop's time in seconds."""
         return self._loop.time()
 
-    @property
-    def reader_is_polled(self) -> bool:
-        """True if the reader has no trigger wire."""
-        return self.reader.is_polled
-
     def forget_events(self) -> None:
-        """Discard all received events, and acknowledge them so that the boards discard them too."""
+        """Discard the received events, and acknowledge them so that the boards do the same."""
         self.events.clear()
         for link in self.links.values():
             link.mark_kept(link.last_event)
 
     def mark(self) -> int:
-        """Return a mark after all received events, for `wait_for_event` and `events_since`."""
+        """Return the number of received events, for `wait_for_event` and `events_since`.
+
+        These methods then use later events only.
+        """
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return the events received after a mark. With `codes`, only events of these kinds."""
+        """Return the events that were received after `mark`, or those with one of `codes`."""
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(
         self, mark: int, matches: Callable[[BoardEvent], bool], limit_s: float
     ) -> TimedEvent | None:
-        """Return the first event after `mark` that `matches` accepts, or None after `limit_s`."""
+        """Return the first event after `mark` for which `matches` returns True.
+
+        Return None if there is none within `limit_s` seconds.
+        """
         try:
             async with asyncio.timeout(limit_s):
                 while True:
@@ -197,9 +196,9 @@ class BoardPair:
     async def wait_for_status(
         self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
     ) -> DealerStatus:
-        """Read the dealer board's STATUS until `matches` accepts it or the time is over.
+        """Read the dealer board's status until `matches` returns True for it, and return it.
 
-        Return the last.
+        After `limit_s` seconds, return the last status.
         """
         until_s = self.now_s + limit_s
         while True:
@@ -218,7 +217,7 @@ class BoardPair:
 
     @asynccontextmanager
     async def silence_host(self) -> AsyncIterator[Callable[[], float]]:
-        """Keep the host silent towards the dealer board during the block.
+        """Send nothing to the dealer board during the block.
 
         Yields a function that returns for how many seconds of the silence the board still sent.
         Frames repeated during the silence or at its end do not count as line errors.
@@ -237,7 +236,7 @@ class BoardPair:
             self._expected_errors[board] += self._raw_error_count(board) - before
 
     def count_line_errors(self, board: BoardKind) -> int:
-        """Return the number of broken or repeated frames.
+        """Return the number of broken or repeated frames on the line of a board.
 
         Each session after the first counts as one.
         """

@@ -1,7 +1,7 @@
-"""Calibration: one part is measured and shown while a technician adjusts it, until it is right.
+"""Calibration: one part is measured while a technician adjusts it, until it is right.
 
-If a board setting follows from the measurement, the function returns the setting. The caller writes
-it to the board.
+The measured values are shown. If a board setting follows from the measurement, the function returns
+the setting. The caller writes it to the board.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ SWEEP_END_S: Final = 0.05
 
 
 class CalibrationResult(msgspec.Struct, frozen=True):
-    """The result of a calibration.
+    """The result of a calibration: whether the part is right, and new settings of its board.
 
     `settings`: settings of `board` by name, empty if there are none. `why`: the remaining fault, ""
     if the part is right.
@@ -65,15 +65,18 @@ class CalibrationResult(msgspec.Struct, frozen=True):
 async def calibrate(
     session: SelftestSession, subject: CalibrationSubject, show: ShowLine
 ) -> CalibrationResult:
-    """Guide a technician through the calibration of one part. `show` receives the measured values.
+    """Guide a technician through the calibration of one part, and return the result.
 
-    Raises MachineNotReady, BoardRefused, LineLost.
+    `show` receives the measured values. Raises MachineNotReady, BoardRefused, LineLost.
     """
     return await _CALIBRATIONS[subject](session, show)
 
 
 async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Feed cards while the technician sets the gap, until no card doubles and none slips."""
+    """Feed cards while the technician sets the gap of the feeder.
+
+    It is right when no two cards stick together and no card slips.
+    """
     right, times, why = 0, list[float](), ""
     for _ in range(MAX_TURNS):
         fed, doubles, slips = await _feed_batch(session)
@@ -95,7 +98,10 @@ async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> Cali
 
 
 async def calibrate_gate(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Move the gate over its five outlets repeatedly, until it reaches each of them every time."""
+    """Move the gate over its five outlets repeatedly, until it always reaches each of them.
+
+    The technician makes the gate move more freely.
+    """
     sweeps, bench = list[float](), session.boards
     await session.lower_lift()
     for _ in range(MAX_TURNS + GATE_SWEEPS):
@@ -124,7 +130,10 @@ async def calibrate_gate(session: SelftestSession, show: ShowLine) -> Calibratio
 
 
 async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Look at cards in the window while the technician sets the light, until every look is sure."""
+    """Read cards in the window while the technician sets the light of the reader.
+
+    It is right when the reader is sure of every look.
+    """
     took, way, before, why = list[float](), _BRIGHTER, -1.0, ""
     turns = MAX_TURNS
     for number in range(1, LIGHT_CARDS + 1):
@@ -153,9 +162,9 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
 
 
 async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Ask for each pocket's sensor to be covered, uncovered and adjusted until it is right.
+    """Check the sensor of each pocket and of the tray while the technician adjusts it.
 
-    The sensor must detect both states correctly.
+    The technician covers and uncovers the sensor. It must detect both states.
     """
     wrong: list[str] = []
     for outlet in Outlet:
@@ -169,7 +178,7 @@ async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> Calibra
 
 
 class LightReading(msgspec.Struct, frozen=True):
-    """The quality of one look at a card. It does not contain the face."""
+    """The quality of one look at a card, without the face."""
 
     readable: bool
     confidence: int
@@ -181,9 +190,9 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed one batch of cards.
+    """Feed one batch of cards, and return their times and how many doubled or slipped.
 
-    Return their times (ms) and the numbers of doubled and slipped cards.
+    The times are in milliseconds.
     """
     cards = await session.ensure_attempt()
     if cards.last_fed + BATCH_CARDS > session.card_set.cards:
@@ -214,7 +223,7 @@ async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
 
 
 async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedCard]:
-    """Feed one card to the window and leave it there. Raises MachineNotReady."""
+    """Feed one card to the reader's window and leave it there. Raises MachineNotReady."""
     cards = await session.ensure_attempt()
     index, session.cards_out = cards.last_fed + 1, True
     cards.plan = lambda card: None
@@ -227,9 +236,9 @@ async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedC
 async def _take_looks(
     session: SelftestSession, cards: FedCards, card: FedCard
 ) -> list[LightReading]:
-    """Read the card in the window LOOKS_PER_CARD times.
+    """Read the card in the window LOOKS_PER_CARD times, and return the quality of each look.
 
-    Raises MachineNotReady without an answer.
+    Raises MachineNotReady if the reader board does not answer.
     """
     bench, looks = session.boards, list[LightReading]()
     for _ in range(LOOKS_PER_CARD):
@@ -257,7 +266,10 @@ async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard
 async def _adjust_sensor(
     session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
 ) -> bool:
-    """Ask for a sensor to be covered or uncovered. Return whether it matches after adjustment."""
+    """Request that a sensor is covered or uncovered, and adjusted until it is right.
+
+    Return False if the sensor is still wrong at the end.
+    """
     part = POCKET_PARTS[outlet]
 
     async def sees() -> bool:
@@ -281,7 +293,10 @@ async def _adjust_sensor(
 async def _show_while(
     session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
 ) -> bool:
-    """Ask for a step, and show the measured values meanwhile. Return whether it was done."""
+    """Request a step of the technician, and show the measured values until it is done.
+
+    Return False if the step cannot be done. `look` measures and shows.
+    """
     doing = asyncio.ensure_future(session.operator.do(name, part))
     try:
         while not doing.done():
@@ -300,7 +315,10 @@ async def _wait_until_still(session: SelftestSession) -> None:
 
 
 def _setting_value(name: str, value: float, bounds: dict[str, tuple[int, int]], to: int) -> int:
-    """Return a value for a setting: rounded up to a multiple of `to`, within the board's bounds."""
+    """Return `value` as a valid value of the board setting `name`.
+
+    It is rounded up to a multiple of `to`, and stays within the board's bounds.
+    """
     least, most = bounds[name]
     return max(least, min(most, math.ceil(value / to) * to))
 

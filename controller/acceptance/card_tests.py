@@ -1,6 +1,6 @@
 """Tests with cards: each outlet, the tray, held and doubled cards, and rounds of the whole set.
 
-A round feeds the whole set, brings the hands up in the lift, and returns the cards to the hopper.
+A round feeds the whole set, raises the hands in the lift, and returns the cards to the hopper.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from controller.acceptance.fed_cards import FedCard, FedCards, ReadCounts
+from controller.acceptance.fed_cards import CardReads, FedCard, FedCards, ReadCounts
 from controller.acceptance.selftest_session import (
     BEAM_PARTS,
     CARD_TIMEOUT_S,
@@ -42,7 +42,7 @@ A pair that sticks again comes back to the tray.
 
 @dataclass
 class RoundTotals:
-    """The totals of all rounds so far. Times are in milliseconds."""
+    """The counts and times of all rounds so far. Times are in milliseconds."""
 
     cards: int = 0
     readings: ReadCounts = field(default_factory=ReadCounts)
@@ -57,9 +57,9 @@ class RoundTotals:
 
 
 async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) -> None:
-    """Run rounds of the set until `cards_wanted` cards were read, and record the figures.
+    """Run rounds of the whole set until `cards_wanted` cards were read.
 
-    Raises MachineNotReady, LineLost.
+    Record the measured values. Raises MachineNotReady, LineLost.
     """
     tally, most = RoundTotals(), 2 + -(-cards_wanted // session.card_set.cards)
     for number in range(1, most + 1):
@@ -77,21 +77,27 @@ async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) ->
 
 async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
     cards = await session.ensure_attempt(full_hopper=True)
-    readings = session.count_readings(cards)
+    readings = CardReads(session.card_set.composition, session.card_set.back)
+    cards.readings = readings
     await _shuffle(session, cards)
     cards.plan = round_robin_plan(session.card_set.hand)
     session.cards_out = True
-    if cards.breakdown is None and await _feed_all(session, cards):
-        totals.readings = _add_readings(totals.readings, readings.count(_dealt_indices(cards)))
-        totals.cards += len(_dealt_indices(cards))
+    is_whole = cards.breakdown is None and await _feed_all(session, cards)
+    indices = [
+        card.index
+        for card in cards.cards_by_index.values()
+        if (card.landed_outlet in range(4) if is_whole else card.look_done and not card.doubled)
+    ]
+    totals.readings = _add_readings(totals.readings, readings.count(indices))
+    totals.cards += len(indices)
+    if is_whole:
         _add_times(cards, totals, session.card_set.cards)
-        extra = abs(len(_dealt_indices(cards)) - session.card_set.cards)
-        session.figures.record("count", extra)
-        await _compare_pulses(session, cards)
+        session.figures.record("count", abs(len(indices) - session.card_set.cards))
+        status, told = await session.status(), await session.boards.reader.get_status()
+        note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
+        session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
         await _lift_hands(session, cards, totals)
     else:
-        totals.readings = _add_readings(totals.readings, readings.count(_looked_indices(cards)))
-        totals.cards += len(_looked_indices(cards))
         if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
             session.figures.record_failure(
                 "count", note="the hopper's sensor sees cards, and the set is out"
@@ -125,7 +131,7 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
-    """Feed from hopper and tray until both are empty. Return False if a breakdown occurs."""
+    """Feed the cards of hopper and tray until both are empty. Return False after a breakdown."""
     size = session.card_set.cards
     if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
@@ -147,7 +153,10 @@ async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
 
 
 async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> bool:
-    """Wait until a source is empty or has fed its last card, and every card has landed."""
+    """Wait until `source` is empty or has fed card `last`, and every card has landed.
+
+    Return False if that does not happen.
+    """
 
     def done() -> bool:
         empty = source in cards.empty_sources or cards.last_fed >= last
@@ -156,14 +165,8 @@ async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> 
     return await cards.wait_until(done, CARD_TIMEOUT_S)
 
 
-async def _compare_pulses(session: SelftestSession, cards: FedCards) -> None:
-    status, told = await session.status(), await session.boards.reader.get_status()
-    note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
-    session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
-
-
 async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
-    """Lift the hands, have them taken and put back, and lower the lift."""
+    """Raise the hands, have people take them and put them back, and lower the lift."""
     bench = session.boards
     if session.figures.has_failed("lift_up"):
         return
@@ -172,10 +175,8 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
     if not taken:
         if session.figures.has_failed("pocket") or session.figures.has_failed("at_rest"):
             session.figures.leave_out("lock", "a sensor that it asks is wrong")
-            session.figures.leave_out("lift_up", "the board's lock refuses, for a sensor is wrong")
-            session.figures.leave_out(
-                "lift_down", "the board's lock refuses, for a sensor is wrong"
-            )
+            for name in ("lift_up", "lift_down"):
+                session.figures.leave_out(name, "the board's lock refuses, for a sensor is wrong")
         else:
             totals.refusals += 1
             session.figures.record("lock", totals.refusals, note=f"RELEASE: {taken.result.name}")
@@ -205,21 +206,8 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
         session.figures.record("lift_down", took_ms)
 
 
-def _dealt_indices(cards: FedCards) -> list[int]:
-    """Return the indices of the cards in the four pockets."""
-    return [
-        card.index for card in cards.cards_by_index.values() if card.landed_outlet in (0, 1, 2, 3)
-    ]
-
-
-def _looked_indices(cards: FedCards) -> list[int]:
-    return [
-        card.index for card in cards.cards_by_index.values() if card.look_done and not card.doubled
-    ]
-
-
 def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
-    """Add the times of a round in which all cards landed."""
+    """Add to `totals` the times of a round in which all cards landed."""
     totals.strays += cards.strays
     fed = [cards.cards_by_index[index] for index in sorted(cards.cards_by_index) if index <= size]
     totals.doubles += sum(card.doubled for card in fed)
@@ -231,14 +219,10 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
         if before.at_gate_s is not None and card.at_window_s is not None:
             totals.feed_times_ms.append((card.at_window_s - before.at_gate_s) * 1000)
     for card in fed:
-        _add_card_times(card, totals)
-
-
-def _add_card_times(card: FedCard, totals: RoundTotals) -> None:
-    if card.at_window_s is not None and card.read_s is not None:
-        totals.look_times_ms.append(max(0.0, card.read_s - card.at_window_s) * 1000)
-    if card.routed_s is not None and card.at_gate_s is not None:
-        totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
+        if card.at_window_s is not None and card.read_s is not None:
+            totals.look_times_ms.append(max(0.0, card.read_s - card.at_window_s) * 1000)
+        if card.routed_s is not None and card.at_gate_s is not None:
+            totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
 
 
 def _is_feeder_jam(cards: FedCards) -> bool:
@@ -247,7 +231,10 @@ def _is_feeder_jam(cards: FedCards) -> bool:
 
 
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
-    """Return the place of a round's breakdown. Record a stall or a missed landing for its part."""
+    """Return the place at which the cards of a round stopped.
+
+    A failure is recorded for the part that stalled or at which a landing was missed.
+    """
     event = cards.breakdown
     if event is None:
         return "the cards do not continue"
@@ -263,7 +250,7 @@ def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
 
 
 def _should_stop_early(session: SelftestSession, totals: RoundTotals) -> bool:
-    """Return whether further rounds could not change the result."""
+    """Return True if further rounds could not change the verdict."""
     bad = (
         totals.cards >= MIN_CARDS_TO_JUDGE and totals.readings.unreadable * 500 > totals.cards * 50
     )
@@ -318,7 +305,10 @@ HOLD_S = 0.9
 
 
 async def check_outlets(session: SelftestSession) -> None:
-    """Send one card to each outlet, and check that the beam and the sensor there detect it."""
+    """Send one card to each outlet, and check that the sensors there detect it.
+
+    They are the light beam and the sensor of the pocket or tray.
+    """
     for outlet in Outlet:
         cards = await session.ensure_attempt()
         card = await session.feed_one(cards, lambda _, to=outlet: to)  # type: ignore[misc]  # bound now
@@ -332,7 +322,7 @@ async def check_outlets(session: SelftestSession) -> None:
 
 
 async def check_tray_feed(session: SelftestSession) -> None:
-    """Feed the card in the tray again, and measure the time."""
+    """Feed the card in the tray again, and measure how long this takes."""
     cards = await session.ensure_attempt()
     if not cards.cards_in_tray():
         session.figures.leave_out("refeed", "no card landed in the tray")
@@ -355,7 +345,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Ask for a card to be held at the feeder and released. Check that the board recovers."""
+    """Request that a person holds a card and releases it. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "a card could not be held")
@@ -379,7 +369,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Ask for two cards that stick together to be fed. Check that the board detects them."""
+    """Request that a person puts in two stuck cards. Check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "a pair could not be laid")
@@ -399,7 +389,6 @@ async def check_double_feed(session: SelftestSession) -> None:
 async def _judge_card(
     session: SelftestSession, cards: FedCards, card: FedCard, outlet: Outlet
 ) -> None:
-    """Record the figures of one card on its way to one outlet."""
     broken = cards.breakdown
     if broken is not None and not (
         broken.code is BoardEventCode.JAM and broken.place == JamPlace.LANDING

@@ -1,6 +1,7 @@
-"""Cards that are fed, read, routed by a plan and timed, and counts of the reader's errors.
+"""The cards of an attempt in a self-test: they are fed, read, routed by a plan and timed.
 
-The faces are not known here. The counts take looks at cards and return numbers, never a face.
+This module also counts the reader's errors. The faces are not known here. The counts take looks at
+cards and return numbers, never a face.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, Feed
 
 
 class ReadCounts(msgspec.Struct, frozen=True, gc=False):
-    """The counts of errors over some cards.
+    """The number of cards that the reader read, and the numbers of its errors.
 
     `unreadable`: the first look found no face, or was not sure. `unread`: two more looks failed
     too. `misread`: faces that occurred more often than in a correct set. `wrong`: cards that were
@@ -41,24 +42,21 @@ class ReadCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class CardReads:
-    """The reader's looks at the cards of one attempt, by feed index. They are used only for counts.
+    """The results of the reader's looks at the cards of one attempt, by feed index.
 
-    `composition` contains the number of each of the 54 faces in the set. `back` is the back of the
-    set, with the reader board's number for it.
+    They are used only for counts. `composition` contains the number of each of the 54 faces in the
+    set. `back` is the back of the set, with the reader board's number for it.
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Store the composition and the back of a correct set.
-
-        Raises ValueError for a wrong length.
-        """
+        """Create the object without any look. Raises ValueError for a wrong composition."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
         self._reads: dict[int, list[ReaderLook]] = {}
 
     def __repr__(self) -> str:
-        """Return the number of cards, never their contents."""
+        """Return the number of cards, never their faces."""
         return f"Readings(cards={len(self._reads)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -66,13 +64,13 @@ class CardReads:
         raise TypeError("looks at cards are not copied")
 
     def take_read(self, event: ReadEvent) -> LookOutcome:
-        """Store a READ event. Return whether its card needs another look."""
+        """Store one look of the reader, and return whether the card needs another look."""
         reads = self._reads.setdefault(event.index, [])
         reads.append(look_from_event(event))
         return judge_looks(reads, self._back).look
 
     def count(self, indices: Collection[int]) -> ReadCounts:
-        """Return the counts over these cards. A card without a look is unread."""
+        """Return the errors among the cards with these indices. A card without a look is unread."""
         looks = [self._reads.get(index, []) for index in indices]
         flaws = [look_fault(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
         ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
@@ -86,7 +84,7 @@ class CardReads:
         )
 
     def forget(self) -> None:
-        """Delete every face."""
+        """Delete every face that was stored."""
         self._reads = {}
 
 
@@ -99,7 +97,10 @@ RoutePlan = Callable[["FedCard"], Outlet | None]
 
 @dataclass
 class FedCard:
-    """One card. Times are the loop's seconds, or None before the event."""
+    """One card of an attempt: its route, and the times of its way through the machine.
+
+    Times are in the loop's seconds. A time is None until its event arrives.
+    """
 
     index: int
     at_window_s: float | None = None
@@ -116,9 +117,11 @@ class FedCard:
 
 @dataclass
 class FedCards:
-    """The cards of one attempt. `close` cancels the timer.
+    """The cards that were fed in one attempt.
 
-    `readings` counts the reader's looks. Without `readings`, one look at each card is enough.
+    `plan` returns the outlet of each card. `look_timeout_s`: the limit for a look. `readings`
+    counts the reader's looks. Without `readings`, one look at each card is enough. `close` cancels
+    the timer.
     """
 
     boards: BoardPair
@@ -149,21 +152,23 @@ class FedCards:
         self.boards.on_event = self._on_event
 
     def card(self, index: int) -> FedCard:
-        """Return a card by its index. It is created at the first event."""
+        """Return the card with a feed index. It is created at its first event."""
         return self.cards_by_index.setdefault(index, FedCard(index))
 
     def cards_in_tray(self) -> list[FedCard]:
-        """Return the cards in the tray, if no card was fed from there."""
+        """Return the cards in the tray. They are right only if no card was fed from the tray."""
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Feed every card up to an index. Raises BoardRefused, LineLost."""
+        """Command the board to feed all cards up to `up_to`. Raises BoardRefused, LineLost."""
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until `done` returns True. Return False after a breakdown.
+        """Wait until `done` returns True.
 
-        If no event arrives for `limit_s`, return the result of `done` at that time.
+        Return False if the cards stop because of a fault.
+
+        If no event arrives for `limit_s` seconds, return the result of `done` at that time.
         """
         while not done():
             if self.breakdown is not None:
@@ -174,7 +179,7 @@ class FedCards:
         return True
 
     def send_waiting(self) -> None:
-        """Ask the plan again for the outlet of waiting cards."""
+        """Route the cards in the window that have no outlet yet, if the plan now has one."""
         for card in self.cards_by_index.values():
             if card.look_done and card.route is None:
                 self._send_route(card)
@@ -215,7 +220,7 @@ class FedCards:
             self._send_route(card)
 
     def _on_look_timeout(self, card: FedCard) -> None:
-        """Route a card for which the reader sent no event."""
+        """Route a card for which the reader board sent no look in time."""
         self._timer = None
         card.look_done = True
         self._send_route(card)

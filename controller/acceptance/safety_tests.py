@@ -1,15 +1,18 @@
-"""Safety tests: lines, sensors, the boards' own tests, lid, silent host and emergency stop."""
+"""Safety tests: serial lines, sensors, lid, emergency stop, and a host that sends nothing.
+
+The boards' own tests are also run here.
+"""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from controller.acceptance.selftest_session import (
     CARD_TIMEOUT_S,
-    FIGURE_OF_STALL,
     POCKET_PARTS,
     SelftestSession,
     percentile,
 )
-from drivers.board_events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason, DealerMotor
+from drivers.board_events import BoardEvent, BoardEventCode, BoardStopReason
 from drivers.link.frames import BoardResult
 from drivers.typed_boards import DealerStatus
 
@@ -24,17 +27,13 @@ ENGINE_TIMEOUT_S = 1.5
 
 
 async def measure_round_trips(session: SelftestSession) -> None:
-    """Measure the time for a query and its answer on each line."""
-    boards: tuple[tuple[BoardKind, str], ...] = (
-        ("dealer", "dealer_line"),
-        ("reader", "reader_line"),
-    )
-    for board, part in boards:
-        ask = (
-            session.boards.dealer.get_status
-            if board == "dealer"
-            else session.boards.reader.get_status
-        )
+    """Measure the time between a query and its answer on each serial line."""
+    dealer, reader = session.boards.dealer, session.boards.reader
+    queries: dict[str, Callable[[], Awaitable[object]]] = {
+        "dealer_line": dealer.get_status,
+        "reader_line": reader.get_status,
+    }
+    for part, ask in queries.items():
         trips = []
         for _ in range(ROUND_TRIPS):
             since_s = session.boards.now_s
@@ -44,7 +43,10 @@ async def measure_round_trips(session: SelftestSession) -> None:
 
 
 async def check_sensors(session: SelftestSession) -> None:
-    """Compare the sensors with a machine at rest. If they differ, people clear it first."""
+    """Check that each sensor reports what it must in an empty machine at rest.
+
+    If a sensor does not, people first empty the machine.
+    """
     wrong = _wrong_sensors(await session.status())
     if any(wrong.values()) and await session.operator.do("empty"):
         await asyncio.sleep(SETTLE_S)
@@ -54,33 +56,32 @@ async def check_sensors(session: SelftestSession) -> None:
 
 
 async def run_board_tests(session: SelftestSession) -> None:
-    """Run the own tests of both boards."""
+    """Run the tests that both boards contain."""
     await session.lower_lift()
     await _test_gate(session)
     await _test_engine(session)
 
 
 async def check_lid(session: SelftestSession) -> None:
-    """Ask for the lid to be opened and closed. Check that nothing starts while it is open."""
-    bench, wrong, notes = session.boards, 0, []
+    """Check that the open lid is detected and that nothing starts while it is open.
+
+    People open and close the lid on request.
+    """
+    bench, notes = session.boards, []
     if not await session.operator.do("open_lid"):
         session.figures.leave_out("lid", "the lid could not be opened")
         return
     await asyncio.sleep(SETTLE_S)
     if not (await session.status()).lid_open:
-        wrong += 1
         notes.append("an open lid is not seen")
-    if (
-        taken := await bench.try_command(bench.dealer.retract())
-    ).result is not BoardResult.LID_OPEN:
-        wrong += 1
+    taken = await bench.try_command(bench.dealer.retract())
+    if taken.result is not BoardResult.LID_OPEN:
         notes.append(f"the board takes orders under an open lid: {taken.result.name}")
     await session.operator.do("close_lid")
     await asyncio.sleep(SETTLE_S)
     if (await session.status()).lid_open:
-        wrong += 1
         notes.append("a closed lid is seen open")
-    session.figures.record("lid", wrong, note="; ".join(notes))
+    session.figures.record("lid", len(notes), note="; ".join(notes))
 
 
 async def _test_gate(session: SelftestSession) -> None:
@@ -99,10 +100,7 @@ async def _test_gate(session: SelftestSession) -> None:
         mark, lambda event: event.code is BoardEventCode.STALL, SWEEP_INTERVAL_S * 10
     )
     if stalls := bench.events_since(mark, BoardEventCode.STALL):
-        motor = DealerMotor(stalls[0].event.place)
-        session.figures.record_failure(
-            FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}"
-        )
+        session.record_breakdown(stalls[0].event)
     else:
         session.figures.record("gate_sweep", took_ms)
 
@@ -126,7 +124,7 @@ async def _test_engine(session: SelftestSession) -> None:
 
 
 def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
-    """Return, for each part, whether its sensor differs from the value of a machine at rest."""
+    """Return for each part of the machine whether its sensor is wrong for a machine at rest."""
     seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
@@ -162,7 +160,7 @@ MAX_RUNNING_CARDS = 60
 
 
 async def check_silence_in_shuffle(session: SelftestSession) -> None:
-    """Stop the host's frames while the shuffler runs, and measure when the board stopped."""
+    """Send nothing while the shuffler runs, and measure how soon the board stops."""
     cards = await session.ensure_attempt(new_attempt=True)
     bench = session.boards
     mark = bench.mark()
@@ -198,7 +196,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
 
 
 async def check_silence_in_feeding(session: SelftestSession) -> None:
-    """Stop the host's frames after the route of one card, and count the cards fed after this.
+    """Send nothing after the route of one card, and count the cards that are fed then.
 
     The routed card may continue, and the next card may be fed. No other card may be fed.
     """
@@ -240,7 +238,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Ask for the emergency stop to be pressed while cards move, and then to be released."""
+    """Check that the emergency stop, which people press, ends all motion of the cards."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):
@@ -270,25 +268,21 @@ async def check_emergency_stop(session: SelftestSession) -> None:
 
 
 async def _check_estop_released(session: SelftestSession, fed: int) -> None:
-    bench, cards, wrong, notes = session.boards, await session.ensure_attempt(), 0, []
+    bench, cards, notes = session.boards, await session.ensure_attempt(), []
     if not (await session.status()).estop:
-        wrong += 1
         notes.append("its sensor does not detect that it is pressed")
     if (taken := await bench.try_command(cards.feed(fed + 1))).result is not BoardResult.ESTOP:
-        wrong += 1
         notes.append(f"the board accepts commands while it is pressed: {taken.result.name}")
         bench.dealer.stop()
     await session.operator.do("release_estop")
     await asyncio.sleep(AFTER_STOP_S)
     if (await session.status()).estop:
-        wrong += 1
         notes.append("it is still seen pressed")
     elif not await bench.try_command(cards.feed(fed + 1)) or not await cards.wait_until(
         lambda: cards.card(fed + 1).landed_s is not None, CARD_TIMEOUT_S
     ):
-        wrong += 1
         notes.append("the cards do not continue")
-    session.figures.record("estop_seen", wrong, note="; ".join(notes))
+    session.figures.record("estop_seen", len(notes), note="; ".join(notes))
 
 
 def _is_silence_stop(event: BoardEvent) -> bool:

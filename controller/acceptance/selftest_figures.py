@@ -1,6 +1,10 @@
-"""The figures of a self-test, each with part, unit, limits, their reason, and a verdict."""
+"""The figures of a self-test.
 
-from collections.abc import Iterator, Mapping
+A figure is one measured value of one part, with unit, limits, the reason for the limits, and a
+verdict.
+"""
+
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -12,7 +16,7 @@ from controller.words import Words
 
 
 class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The limits of a figure.
+    """The two limits of a measured value.
 
     Beyond `warn`, people are warned. Beyond `fail`, the machine is not used.
     """
@@ -24,7 +28,7 @@ class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 class FigureLimit(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, rename={"sense": "is"}
 ):
-    """One row of limits.toml, which describes each field."""
+    """The limits of one measured value: a row of limits.toml, which describes each field."""
 
     unit: str
     sense: Literal["most", "least"]
@@ -42,11 +46,17 @@ class FigureLimit(
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts for which this figure is measured: those in `each`, or the single `part`."""
+        """Return the parts of the machine for which the value is measured.
+
+        They are those in `each`, or the single `part`.
+        """
         return self.each or (self.part,)
 
     def bounds(self, *, reader_is_polled: bool) -> FigureBounds:
-        """Return the limits. `asked` has those for a reader without a trigger wire."""
+        """Return the limits for a warning and for a failure.
+
+        A reader board without a trigger wire may have other limits (`asked`).
+        """
         if reader_is_polled and self.asked is not None:
             return self.asked
         return FigureBounds(self.warn, self.fail)
@@ -58,12 +68,12 @@ class _LimitsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def figure_limits() -> Mapping[str, FigureLimit]:
-    """Return the limits of every figure by name, in the order of the report."""
+    """Return the limits of every measured value by name, in the order of the report."""
     return _load_limits().figure
 
 
 def machine_parts() -> Mapping[str, Words]:
-    """Return the names of the machine's parts."""
+    """Return the names of the machine's parts in both languages, by id."""
     return _load_limits().part
 
 
@@ -78,7 +88,7 @@ _VERDICTS_BY_SEVERITY: tuple[FigureVerdict, ...] = ("pass", "not measured", "war
 
 
 class SelftestFigure(msgspec.Struct, frozen=True, gc=False):
-    """One figure of one part.
+    """One measured value of one part, with its limits and the verdict.
 
     `value`: None if there is no number. `note`: the reason, or an observation. `name` and `part`
     are as in limits.toml.
@@ -95,14 +105,15 @@ class SelftestFigure(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def limit(self) -> FigureLimit:
-        """The row of this figure in limits.toml."""
+        """Return the row of limits.toml for this value."""
         return figure_limits()[self.name]
 
 
 class SelftestFigures:
-    """The figures of one self-test. If a figure is recorded several times, the worst counts.
+    """All measured values of one self-test.
 
-    `reader_is_polled`: the reader has no trigger wire, so some limits differ.
+    If a value is recorded several times, the worst counts. `reader_is_polled`: the reader has no
+    trigger wire, so some limits differ.
     """
 
     def __init__(self, *, reader_is_polled: bool = False) -> None:
@@ -111,29 +122,27 @@ class SelftestFigures:
         self._left_out_why: dict[tuple[str, str], str] = {}
 
     def record(self, name: str, value: float, part: str = "", note: str = "") -> SelftestFigure:
-        """Judge a number and store it, unless a worse one is stored for this part."""
-        limit, part = self._limit_and_part(name, part)
-        bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
-        verdict = judge(value, limit, bounds)
-        return self._keep_worst(name, part, round(value, 2), verdict, note)
+        """Store a measured value with its verdict, unless a worse one is stored already."""
+        return self._keep_worst(name, part, value, note)
 
     def record_failure(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Record that the expected event of a measurement did not occur (verdict fail)."""
-        _, part = self._limit_and_part(name, part)
-        return self._keep_worst(name, part, None, "fail", note)
+        """Store the verdict "fail" without a number, because the expected event did not occur."""
+        return self._keep_worst(name, part, None, note, "fail")
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Record that the expected event did not occur, which may be harmless (verdict warn)."""
-        _, part = self._limit_and_part(name, part)
-        return self._keep_worst(name, part, None, "warn", note)
+        """Store the verdict "warn", because an event is missing, which may be harmless."""
+        return self._keep_worst(name, part, None, note, "warn")
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:
-        """Record the reason for a missing figure of a part, or of all its parts without `part`."""
+        """Store the reason why a value was not measured.
+
+        Without `part`, it applies to all parts of the value.
+        """
         for each in (part,) if part else figure_limits()[name].parts:
             self._left_out_why.setdefault((name, each), why)
 
     def has_failed(self, name: str, part: str = "") -> bool:
-        """Return whether a figure failed at a part, or at any part without `part`."""
+        """Return True if a value failed at a part. Without `part`, any part counts."""
         return any(
             each.verdict == "fail"
             for each in self._figures.values()
@@ -141,10 +150,8 @@ class SelftestFigures:
         )
 
     def all_figures(self) -> tuple[SelftestFigure, ...]:
-        """Return every figure of limits.toml, with its number or the reason for its absence."""
-        return tuple(self._iterate_figures())
-
-    def _iterate_figures(self) -> Iterator[SelftestFigure]:
+        """Return every value of limits.toml, with its number or the reason for its absence."""
+        found = []
         for name, limit in figure_limits().items():
             bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
             for part in limit.parts:
@@ -152,20 +159,20 @@ class SelftestFigures:
                 none = SelftestFigure(
                     name, part, None, limit.unit, bounds.warn, bounds.fail, "not measured", why
                 )
-                yield self._figures.get((name, part), none)
+                found.append(self._figures.get((name, part), none))
+        return tuple(found)
 
-    def _limit_and_part(self, name: str, part: str) -> tuple[FigureLimit, str]:
+    def _keep_worst(
+        self, name: str, part: str, number: float | None, note: str, verdict: FigureVerdict = "pass"
+    ) -> SelftestFigure:
         limit = figure_limits()[name]
         part = part or limit.part
         if part not in limit.parts:
             raise LookupError(f"{name} is not taken of {part!r}")
-        return limit, part
-
-    def _keep_worst(
-        self, name: str, part: str, value: float | None, verdict: FigureVerdict, note: str
-    ) -> SelftestFigure:
-        limit = figure_limits()[name]
         bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
+        value = None
+        if number is not None:
+            value, verdict = round(number, 2), judge(number, limit, bounds)
         new = SelftestFigure(name, part, value, limit.unit, bounds.warn, bounds.fail, verdict, note)
         before = self._figures.get((name, part))
         if before is None or _is_worse(new, before, limit):
@@ -174,7 +181,7 @@ class SelftestFigures:
 
 
 def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdict:
-    """Return the verdict on a number. A number exactly at a limit is within it."""
+    """Return the verdict on a measured value. A value exactly at a limit is within it."""
 
     def beyond(bound: float) -> bool:
         return value > bound if limit.sense == "most" else value < bound
@@ -185,7 +192,7 @@ def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdi
 
 
 def worst_verdict(figures: tuple[SelftestFigure, ...]) -> FigureVerdict:
-    """Return the worst verdict of all figures. "not measured" counts as a warning."""
+    """Return the worst verdict of all measured values. "not measured" counts as a warning."""
     verdicts: list[FigureVerdict] = [figure.verdict for figure in figures]
     found: FigureVerdict = max(verdicts, key=_VERDICTS_BY_SEVERITY.index, default="not measured")
     return "warn" if found == "not measured" else found

@@ -26,7 +26,10 @@ _VERDICT_MARKS: Final[Mapping[FigureVerdict, str]] = {
 
 
 class ReportedBoard(msgspec.Struct, frozen=True):
-    """A board's own data from its welcome. `fed` and `landed` count the cards of its whole life."""
+    """The data that a board sent about itself at the start of the session.
+
+    `fed` and `landed` count the cards of its whole life.
+    """
 
     id: str
     hal: HardwareKind
@@ -39,11 +42,11 @@ class ReportedBoard(msgspec.Struct, frozen=True):
 
 
 class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The report of one self-test. `time`: the start (UTC). `seconds`: the duration.
+    """The report of one self-test.
 
-    `verdict` is the worst verdict of the figures, and a figure that is not measured counts as a
-    warning. `release`: the release of the program, None without a manifest. No figure contains a
-    face.
+    `time`: the start (UTC). `seconds`: the duration. `verdict` is the worst verdict of the figures,
+    and a figure that is not measured counts as a warning. `release`: the release of the program,
+    None without a manifest. No figure contains a face.
     """
 
     schema: int = REPORT_SCHEMA
@@ -59,12 +62,12 @@ class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed_parts(self) -> tuple[str, ...]:
-        """The parts that failed, in the order of the report."""
+        """Return the parts of the machine that failed, in the order of the report."""
         return self._parts_with("fail")
 
     @property
     def warned_parts(self) -> tuple[str, ...]:
-        """The parts with a warning, in the order of the report."""
+        """Return the parts of the machine with a warning, in the order of the report."""
         return self._parts_with("warn")
 
     def _parts_with(self, verdict: FigureVerdict) -> tuple[str, ...]:
@@ -83,7 +86,7 @@ def build_report(
     program: str,
     release: ProgramRelease | None = None,
 ) -> SelftestReport:
-    """Return the report of a finished self-test."""
+    """Return the report of a finished self-test. `welcomes`: the first answer of each board."""
     return SelftestReport(
         table=table,
         simulated=simulated,
@@ -91,14 +94,26 @@ def build_report(
         seconds=round(seconds, 1),
         program=program,
         release=release,
-        boards={board: _reported_board(welcome) for board, welcome in welcomes.items()},
+        boards={
+            board: ReportedBoard(
+                id=welcome.uid,
+                hal=welcome.hal,
+                firmware=welcome.firmware,
+                firmware_hash=welcome.firmware_hash,
+                protocol=welcome.protocol,
+                settings_crc=f"{welcome.settings_crc:08x}",
+                fed=welcome.fed,
+                landed=welcome.landed,
+            )
+            for board, welcome in welcomes.items()
+        },
         verdict=worst_verdict(figures),
         figures=figures,
     )
 
 
 def report_page(report: SelftestReport) -> str:
-    """Return the report as Markdown.
+    """Return the report as a page in Markdown.
 
     Failures and warnings come first, then every figure, then the boards.
     """
@@ -171,12 +186,12 @@ def _board_lines(report: SelftestReport) -> Iterator[str]:
 
 
 def value_text(figure: SelftestFigure) -> str:
-    """Return the number of a figure with its unit, or a dash."""
+    """Return a measured value with its unit, or a dash if there is none."""
     return "–" if figure.value is None else f"{figure.value:g} {figure.unit}"
 
 
 def limit_text(figure: SelftestFigure) -> str:
-    """Return the limits of a figure as text for people."""
+    """Return the limits of a measured value as text for people."""
     sign = "≤" if figure.limit.sense == "most" else "≥"
     if figure.warn == figure.fail:
         return f"{sign} {figure.fail:g}"
@@ -185,16 +200,3 @@ def limit_text(figure: SelftestFigure) -> str:
 
 def _cell_text(note: str) -> str:
     return note.replace("|", "/").replace("\n", " ")
-
-
-def _reported_board(welcome: Welcome) -> ReportedBoard:
-    return ReportedBoard(
-        id=welcome.uid,
-        hal=welcome.hal,
-        firmware=welcome.firmware,
-        firmware_hash=welcome.firmware_hash,
-        protocol=welcome.protocol,
-        settings_crc=f"{welcome.settings_crc:08x}",
-        fed=welcome.fed,
-        landed=welcome.landed,
-    )

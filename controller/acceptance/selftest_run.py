@@ -1,4 +1,4 @@
-"""The whole self-test: all parts in order. A failed part does not end the test."""
+"""The whole self-test: all its parts in order. A part that fails does not end the test."""
 
 from collections.abc import Awaitable, Callable
 
@@ -32,20 +32,18 @@ PART_COUNT = len(_SAFETY) + len(_MOTION)
 
 
 async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CARDS) -> None:
-    """Run all parts of a self-test and record the results in `session.figures`.
+    """Run all parts of a self-test and store the measured values in `session.figures`.
 
     The rounds read at least `cards` cards. If the test is cancelled, the caller must close the
     boards, which stops all motion.
     """
-    done = 0
     try:
-        for name, part in (*_SAFETY, *_MOTION):
+        for done, (name, part) in enumerate((*_SAFETY, *_MOTION)):
             session.on_progress(name, done, PART_COUNT)
             await _run_part(session, part)
-            done += 1
         await _run_rounds(session, cards)
-        for board in ("dealer", "reader"):
-            trouble = session.boards.count_line_errors("dealer" if board == "dealer" else "reader")
+        for board in session.boards.links:
+            trouble = session.boards.count_line_errors(board)
             session.figures.record("line_trouble", trouble, f"{board}_line")
     except LineLost as found:
         lost = session.boards.line_lost or found
@@ -56,22 +54,16 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
 
 
 async def _run_part(session: SelftestSession, part: SelftestPart) -> None:
-    """Run one part. If the machine is not ready, the figures of the part record the reason."""
+    """Run one part of the test. If the machine is not ready, store the reason for its values."""
     try:
         await part(session)
-    except MachineNotReady as unready:
-        _leave_out(session, part, str(unready))
-    except (BoardRefused, SessionRenewed) as error:
-        _leave_out(session, part, str(error))
-
-
-def _leave_out(session: SelftestSession, part: SelftestPart, why: str) -> None:
-    for name in _FIGURES_OF_PART.get(part, ()):
-        session.figures.leave_out(name, why)
+    except (MachineNotReady, BoardRefused, SessionRenewed) as error:
+        for name in _FIGURES_OF_PART.get(part, ()):
+            session.figures.leave_out(name, str(error))
 
 
 async def _run_rounds(session: SelftestSession, cards: int) -> None:
-    """Run the rounds of the whole set, unless a failed figure means that every round would fail."""
+    """Run the rounds of the whole set, unless an earlier failure would make every round fail."""
     why = ""
     if session.figures.has_failed("landing") or session.figures.has_failed("wrong_outlet"):
         why = "a round would break where a landing is not seen right"

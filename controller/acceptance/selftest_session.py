@@ -1,5 +1,6 @@
-"""One running self-test: the boards, the people and their steps (steps.toml), the figures, and
-the open attempt.
+"""The state of one running self-test: boards, people, measured values, open attempt.
+
+steps.toml lists the steps that people do.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,7 +12,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from controller.acceptance.board_pair import BoardPair
-from controller.acceptance.fed_cards import CardReads, FedCard, FedCards, RoutePlan
+from controller.acceptance.fed_cards import FedCard, FedCards, RoutePlan
 from controller.acceptance.selftest_figures import SelftestFigures
 from controller.host import toml_files
 from drivers.board_events import BoardEvent, BoardEventCode, DealerMotor, JamPlace, Outlet
@@ -41,7 +42,7 @@ StepName = Literal[
 
 
 class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One step. steps.toml describes each field."""
+    """A step that people do at the machine during a test. steps.toml describes each field."""
 
     zh: str
     en: str
@@ -50,7 +51,7 @@ class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Operator(Protocol):
-    """The interface to the people, or to a simulation, who do the steps at a machine."""
+    """The interface to the people who do steps at a machine, or to a simulation of them."""
 
     async def do(self, name: StepName, part: str = "") -> bool:
         """Request a step and wait until it is done. Return False if it cannot be done.
@@ -59,46 +60,43 @@ class Operator(Protocol):
         """
 
     async def prepare(self, name: StepName) -> bool:
-        """Ask people to prepare for a step at a signal. Return False if they cannot do it."""
+        """Ask people to be ready for a step at a signal. Return False if they cannot do it."""
 
     async def signal(self, name: StepName) -> None:
-        """Give the signal for a step. The step may be done shortly after this method returns."""
+        """Give people the signal for a step. The step may be done shortly after this returns."""
 
 
 class SimulatedOperator:
-    """An operator of a simulated machine, by `request(action, **words)` (sim/CONTROL.md)."""
+    """The operator of a simulated machine. `request` sends an action (sim/CONTROL.md)."""
 
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:
         self._request = request
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """Do a step on the simulated machine (see Operator)."""
+        """Do a step on the simulated machine, and return True."""
         for deed in operator_step(name).does:
             words = {key: value for key, value in deed.items() if key != "do"}
             await self._request(deed["do"], **words)
         return True
 
     async def prepare(self, name: StepName) -> bool:
-        """Return True (see Operator)."""
+        """Return True, because a simulated step needs no preparation."""
         return True
 
     async def signal(self, name: StepName) -> None:
-        """Do a step at its signal (see Operator)."""
+        """Do the step on the simulated machine at once."""
         await self.do(name)
 
 
 def operator_step(name: StepName) -> OperatorStep:
-    """Return a step by its name."""
+    """Return the step of steps.toml called `name`."""
     return _load_steps()[name]
 
 
 @cache
 def _load_steps() -> dict[str, OperatorStep]:
-    class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-        step: dict[str, OperatorStep]
-
     text = resources.files("controller.acceptance").joinpath("steps.toml").read_text("utf-8")
-    return toml_files.parse(text, File, name="steps.toml").step
+    return toml_files.parse(text, dict[str, dict[str, OperatorStep]], name="steps.toml")["step"]
 
 
 LIFT_TIMEOUT_S = 25.0
@@ -134,11 +132,15 @@ POCKET_PARTS = {
 
 
 class MachineNotReady(Exception):
-    """The machine cannot be used for a test now. The message gives the reason in one line."""
+    """The error for a machine that cannot be tested now. Its message is the reason in one line."""
 
 
 class CardSetSpec(msgspec.Struct, frozen=True):
-    """The set in the hopper: number of cards, cards of a hand, composition and back."""
+    """The data of the card set in the hopper.
+
+    `cards`: its number of cards. `hand`: the number of cards of a hand. `composition`: the number
+    of each face. `back`: the reader board's number for the back.
+    """
 
     cards: int
     hand: int
@@ -148,10 +150,10 @@ class CardSetSpec(msgspec.Struct, frozen=True):
 
 @dataclass
 class SelftestSession:
-    """The shared state of all parts of a self-test.
+    """The state that all parts of a self-test share.
 
-    `look_timeout_s`: the limit for a look. `on_progress` receives the present step, how much is
-    done, and of how much.
+    `look_timeout_s`: the limit for a look. `on_progress` receives the name of the present part, how
+    much is done, and of how much.
     """
 
     boards: BoardPair
@@ -171,7 +173,7 @@ class SelftestSession:
     async def ensure_attempt(
         self, *, full_hopper: bool = False, new_attempt: bool = False
     ) -> FedCards:
-        """Return an attempt in which cards can be fed: the present attempt or a new one.
+        """Return the present attempt if cards can be fed in it, else a new one.
 
         `full_hopper`: every card of the set must be in the hopper. Raises MachineNotReady,
         LineLost.
@@ -193,9 +195,10 @@ class SelftestSession:
         return await self._begin_attempt()
 
     async def lower_lift(self) -> float | None:
-        """Lower the lift. Return the milliseconds, or None if the lift was down already.
+        """Lower the lift of the hands, and return how long it took in milliseconds.
 
-        Raises MachineNotReady if the lift does not come down.
+        Return None if the lift was down already. Raises MachineNotReady if the lift does not come
+        down.
         """
         bench = self.boards
         status = await self.status()
@@ -208,7 +211,10 @@ class SelftestSession:
                 f"the lift is not down, and RETRACT is refused: {taken.result.name}"
             )
         status = await bench.wait_for_status(
-            lambda now: (now.lift_down and not now.lift_up) or _has_stalled(bench, mark),
+            lambda now: (
+                (now.lift_down and not now.lift_up)
+                or bool(bench.events_since(mark, BoardEventCode.STALL, BoardEventCode.STOPPED))
+            ),
             LIFT_TIMEOUT_S,
         )
         if not status.lift_down or status.lift_up:
@@ -234,15 +240,11 @@ class SelftestSession:
         self.cards = cards
         return cards
 
-    def count_readings(self, cards: FedCards) -> CardReads:
-        """Count the reader's looks of an attempt from now on. Return the object with the looks."""
-        cards.readings = CardReads(self.card_set.composition, self.card_set.back)
-        return cards.readings
-
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
-        """Feed one card with a plan, and return it after it has landed or jammed.
+        """Feed one card and return it when it has landed or jammed.
 
-        Returns None if no card came to the window. Raises MachineNotReady.
+        `plan` returns the outlet of the card. Returns None if no card came to the window. Raises
+        MachineNotReady.
         """
         cards.plan = plan
         index = cards.last_fed + 1
@@ -255,13 +257,13 @@ class SelftestSession:
         return None if card.at_window_s is None else card
 
     def plan_any_pocket(self) -> RoutePlan:
-        """Return a plan over the four pockets, without those whose landing beam has failed."""
+        """Return a plan that uses the pockets whose landing beam has not failed."""
         seats = (Outlet.N, Outlet.W, Outlet.S, Outlet.E)
         good = [seat for seat in seats if not self.figures.has_failed("landing", BEAM_PARTS[seat])]
         return lambda card: good[card.index % len(good)] if good else Outlet.TRAY
 
     def record_breakdown(self, event: BoardEvent) -> None:
-        """Record a failure of the part that a JAM or STALL event names."""
+        """Store a failure for the part of the machine that a JAM or STALL event names."""
         if event.code is BoardEventCode.STALL:
             motor = DealerMotor(event.place)
             self.figures.record_failure(
@@ -275,18 +277,14 @@ class SelftestSession:
 
 
 def _is_empty(status: DealerStatus) -> bool:
-    """Return whether no sensor detects a card where there may be none. The lift is not checked."""
+    """Return True if no card is in pockets, tray, window or path. The lift is not checked."""
     return not (
         any(status.sees_pockets) or status.sees_tray or status.sees_window or status.sees_path
     )
 
 
-def _has_stalled(boards: BoardPair, mark: int) -> bool:
-    return bool(boards.events_since(mark, BoardEventCode.STALL, BoardEventCode.STOPPED))
-
-
 def round_robin_plan(hand: int) -> RoutePlan:
-    """Return a plan that fills the four pockets in turn, and sends all other cards to the tray."""
+    """Return a plan that fills the four pockets in turn. All other cards go to the tray."""
     given = dict.fromkeys((Outlet.N, Outlet.W, Outlet.S, Outlet.E), 0)
 
     def plan(card: FedCard) -> Outlet:
@@ -302,6 +300,9 @@ def round_robin_plan(hand: int) -> RoutePlan:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return the value below which the share `part` (0 … 1) of at least one value is."""
+    """Return the value that the share `part` of `values` does not exceed.
+
+    `part` is from 0 to 1. There must be at least one value.
+    """
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * part))]

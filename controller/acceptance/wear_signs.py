@@ -1,13 +1,14 @@
-"""Signs of wear in a journal: counts for each attempt, and the service that is due.
+"""Signs of wear of the machine, counted from its journal, and the service that is due.
 
 The counts are a pure fold over entries. They use only codes and indices of the boards' events,
 which are not encrypted. They contain no faces.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -30,7 +31,7 @@ SET_PART: Final = "set"
 
 
 class WearCounts(msgspec.Struct, frozen=True, gc=False):
-    """Counts of one attempt, or of several.
+    """The counts from which wear is judged, of one attempt or of several.
 
     `cards`: cards fed. `refed`: the number of these that were fed from the tray. `extra_looks`:
     looks at a card after the first. `not_landed`: cards whose landing was not seen, and landings
@@ -51,13 +52,17 @@ class WearCounts(msgspec.Struct, frozen=True, gc=False):
     lifts: int = 0
 
     def __add__(self, other: "WearCounts") -> "WearCounts":
-        """Return the sum, field by field."""
+        """Return the sum of two counts, field by field."""
         names = self.__struct_fields__
         return WearCounts(*(getattr(self, name) + getattr(other, name) for name in names))
 
 
 class AttemptWear(msgspec.Struct, frozen=True, gc=False):
-    """The counts of one attempt, with the entry that began the attempt and the card set."""
+    """The counts of wear for one attempt.
+
+    `n`: the number of the journal entry that began the attempt. `card_set`: the card set that was
+    used.
+    """
 
     n: int
     card_set: str
@@ -65,7 +70,10 @@ class AttemptWear(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceNote(msgspec.Struct, frozen=True, gc=False):
-    """A service of a part, or of a set (`set:S1`), after entry `n`."""
+    """A service of a part: it was cleaned or replaced after journal entry `n`.
+
+    The part of a card set is named like `set:S1`.
+    """
 
     n: int
     time: str
@@ -75,7 +83,7 @@ class ServiceNote(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One row of health.toml, which describes each field."""
+    """One kind of wear that can be counted: a row of health.toml, which describes each field."""
 
     part: str
     of: str
@@ -91,7 +99,7 @@ class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
 
 class WearFinding(msgspec.Struct, frozen=True, gc=False):
-    """One sign of wear at one part.
+    """One sign of wear at one part of the machine.
 
     `value`: the number, None if there are too few cards. `due`: whether service is due. `since`:
     the time of the last service, "" if there was none.
@@ -107,7 +115,11 @@ class WearFinding(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The wear of a table: since its journal began, over the last attempts, and the service due."""
+    """The wear of a machine: counts of its attempts, and the signs of wear at each part.
+
+    `whole`: since its journal began. `recent`: over the last attempts. `sets`: of each card set.
+    `found`: the signs of wear.
+    """
 
     entries: int
     whole: WearCounts
@@ -117,23 +129,69 @@ class WearReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> tuple[WearFinding, ...]:
-        """The findings that are due now, followed by those that are due soon."""
+        """Return the findings for which service is due now, then those for which it is due soon."""
         order: tuple[WearDue, ...] = ("now", "soon")
         return tuple(one for due in order for one in self.found if one.due == due)
 
 
 def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
-    """Return the counts of all attempts of a journal, in order."""
-    folding = _WearFold()
+    """Return the counts of wear for each attempt of a journal, in order."""
+    begun: dict[int, tuple[int, str]] = {}
+    counts: dict[int, WearCounts] = defaultdict(WearCounts)
+    looked: dict[int, set[int]] = defaultdict(set)
     for entry in entries:
-        folding.add(entry)
-    return folding.attempts()
+        number, data = entry.attempt, entry.data
+        if number is None:
+            continue
+        if entry.kind == "committed":
+            begun[number] = (entry.n, str(data.get("set", "")))
+        elif entry.kind == "wire":
+            for event in unpack_events(data, number):
+                if more := _count_event(event, looked[number]):
+                    counts[number] += more
+        elif entry.kind in _COUNT_OF_ENTRY:
+            counts[number] += _COUNT_OF_ENTRY[entry.kind](data)
+    return [
+        AttemptWear(*begun.get(number, (0, "")), of) for number, of in counts.items() if of.attempts
+    ]
+
+
+_COUNT_OF_ENTRY: Final[Mapping[str, Callable[[Mapping[str, Any]], WearCounts]]] = {
+    "begun": lambda data: WearCounts(attempts=1),
+    "verdict": lambda data: WearCounts(cards=data["fed"] + data["refed"], refed=data["refed"]),
+    "released": lambda data: WearCounts(deals=1),
+    "shuffled": lambda data: WearCounts(passes=data["passes"]),
+}
+_COUNT_OF_EVENT: Final[Mapping[int, WearCounts]] = {
+    BoardEventCode.JAM: WearCounts(jams=1),
+    BoardEventCode.DOUBLE: WearCounts(doubles=1),
+    BoardEventCode.STRAY: WearCounts(not_landed=1),
+    BoardEventCode.STALL: WearCounts(stalls=1),
+    BoardEventCode.RELEASED: WearCounts(lifts=1),
+}
+
+
+def _count_event(event: LoggedBoardEvent, looked: set[int]) -> WearCounts | None:
+    """Return the counts of one event, or None if the event is not counted.
+
+    `looked`: the indices of the cards of the attempt that were already read.
+    """
+    if event.code == BoardEventCode.READ:
+        again = event.index in looked
+        looked.add(event.index)
+        return WearCounts(extra_looks=1) if again else None
+    if event.code == BoardEventCode.JAM and event.place == JamPlace.LANDING:
+        return WearCounts(not_landed=1)
+    return _COUNT_OF_EVENT.get(event.code)
 
 
 def report_wear(
     attempts: Sequence[AttemptWear], marks: Sequence[ServiceNote] = (), entries: int = 0
 ) -> WearReport:
-    """Return the report for the counts of attempts and the services so far (`marks`)."""
+    """Return the wear that follows from the counts of attempts and from the services so far.
+
+    `marks`: the services.
+    """
     names = dict.fromkeys(attempt.card_set for attempt in attempts)
     sets = {name: [one for one in attempts if one.card_set == name] for name in names}
     found = [
@@ -157,69 +215,13 @@ def report_wear(
 
 
 def wear_signs() -> Mapping[str, WearSign]:
-    """Return every sign of wear by name."""
+    """Return every kind of wear that can be counted, by name."""
     return _load_signs().sign
 
 
 def service_parts() -> Mapping[str, Words]:
-    """Return the parts, other than the sets, that can be cleaned or replaced."""
+    """Return the parts, except the card sets, that can be cleaned or replaced."""
     return _load_signs().part
-
-
-class _WearFold:
-    """The present state of the fold: attempts by number."""
-
-    def __init__(self) -> None:
-        self._begun: dict[int, tuple[int, str]] = {}
-        self._counts: dict[int, WearCounts] = {}
-        self._looked: dict[int, set[int]] = {}
-
-    def add(self, entry: JournalEntry) -> None:
-        number, data = entry.attempt, entry.data
-        if number is None:
-            return
-        if entry.kind == "committed":
-            self._begun[number] = (entry.n, str(data.get("set", "")))
-        elif entry.kind == "begun":
-            self._add(number, WearCounts(attempts=1))
-        elif entry.kind == "verdict":
-            self._add(number, WearCounts(cards=data["fed"] + data["refed"], refed=data["refed"]))
-        elif entry.kind == "released":
-            self._add(number, WearCounts(deals=1))
-        elif entry.kind == "shuffled":
-            self._add(number, WearCounts(passes=data["passes"]))
-        elif entry.kind == "wire":
-            for event in unpack_events(data, number):
-                self._add_event(number, event)
-
-    def attempts(self) -> list[AttemptWear]:
-        """Return the counts of each attempt that began."""
-        numbers = [number for number in self._counts if self._counts[number].attempts]
-        begun = {number: self._begun.get(number, (0, "")) for number in numbers}
-        return [AttemptWear(*begun[number], self._counts[number]) for number in numbers]
-
-    def _add_event(self, number: int, event: LoggedBoardEvent) -> None:
-        if event.code == BoardEventCode.READ:
-            looked = self._looked.setdefault(number, set())
-            if event.index in looked:
-                self._add(number, WearCounts(extra_looks=1))
-            looked.add(event.index)
-        elif event.code == BoardEventCode.JAM and event.place == JamPlace.LANDING:
-            self._add(number, WearCounts(not_landed=1))
-        elif event.code in _COUNT_OF_EVENT:
-            self._add(number, _COUNT_OF_EVENT[BoardEventCode(event.code)])
-
-    def _add(self, number: int, more: WearCounts) -> None:
-        self._counts[number] = self._counts.get(number, WearCounts()) + more
-
-
-_COUNT_OF_EVENT: Final[Mapping[BoardEventCode, WearCounts]] = {
-    BoardEventCode.JAM: WearCounts(jams=1),
-    BoardEventCode.DOUBLE: WearCounts(doubles=1),
-    BoardEventCode.STRAY: WearCounts(not_landed=1),
-    BoardEventCode.STALL: WearCounts(stalls=1),
-    BoardEventCode.RELEASED: WearCounts(lifts=1),
-}
 
 
 class _WearFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -264,7 +266,7 @@ def _find_wear(
 
 
 def _resets_count(mark: ServiceNote, sign: WearSign) -> bool:
-    """Return whether a service resets the count of a sign. A replaced part is also clean."""
+    """Return True if a service resets the count of a sign. A replaced part is also clean."""
     return sign.since != "replaced" or mark.did == "replaced"
 
 

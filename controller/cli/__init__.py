@@ -9,15 +9,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
 
 class CommandEntry(NamedTuple):
-    """One command: its line in the help, and the package of the module that defines `command`.
+    """One command of `dealtable`: its line in the help text, and the package that contains its
+    module.
 
-    The module is PACKAGE.cli.NAME. The package "sim" is a distribution of its own.
+    The module is PACKAGE.cli.NAME and defines `command`. The package "sim" is a distribution of its
+    own.
     """
 
     help: str
@@ -57,20 +59,20 @@ COMMAND_ENTRIES = {
 
 
 class CliError(click.ClickException):
-    """Bad usage or a bad configuration: one line on stderr, exit 2."""
+    """An error in usage or configuration. The program prints one line on stderr and exits 2."""
 
     exit_code = 2
 
     def format_message(self) -> str:
-        """Return the line, with every character replaced that could break it or control the
-        terminal.
+        """Return the message on one line. A dot replaces every character that could break the line
+        or control the terminal.
         """
         return "".join(char if char.isprintable() else "·" for char in self.message)
 
 
 @contextmanager
 def raise_cli_error(*types: type[Exception]) -> Iterator[None]:
-    """Raise CliError with the same text instead of an error of these types in the block."""
+    """Raise CliError with the same text if the block raises an error of one of these types."""
     try:
         yield
     except types as error:
@@ -82,14 +84,16 @@ _EXIT_PIPE_CLOSED = 128 + 13
 
 
 class LazyGroup(click.Group):
-    """A group that lists its commands from the table, and imports a command only to run it."""
+    """A click group that imports a command only to run it. COMMAND_ENTRIES lists the commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands' names in the order of the table."""
+        """Return the names of the commands in the order of COMMAND_ENTRIES."""
         return list(COMMAND_ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command of that name. Raises CliError if it needs a missing simulator."""
+        """Import and return the command `cmd_name`. Return None if there is no such command. Raises
+        CliError if the command needs the simulator, and the simulator is not installed.
+        """
         entry = COMMAND_ENTRIES.get(cmd_name)
         if entry is None:
             return None
@@ -105,22 +109,24 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. The error for an unknown name contains the most similar name."""
+        """Return the command that the first argument names. The error for an unknown name contains
+        the most similar name.
+        """
         close = difflib.get_close_matches(args[0], COMMAND_ENTRIES, n=1)
         if args[0] not in COMMAND_ENTRIES and close:
             ctx.fail(f'there is no command "{args[0]}", did you mean "{close[0]}"?')
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of commands."""
+        """Write the names of the commands and their help lines into the help text."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMAND_ENTRIES.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run the command line. A failure of the output exits with 2.
+        r"""Run the command line. Exit with 2 if the output cannot be written.
 
-        A character that the encoding lacks is written as its number, \\u2660. Exit status 1 is
-        a finding of some commands, and must not be used for errors.
+        A character that the encoding does not have is written as its number, such as \u2660. Exit
+        status 1 is a finding of some commands, and must not be used for errors.
         """
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
@@ -135,16 +141,15 @@ class LazyGroup(click.Group):
             _exit_if_output_unwritten()
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. A file that cannot be used counts as bad usage."""
+        """Run the command. Raise CliError for a FileError: an unusable file is bad usage."""
         try:
             return super().invoke(ctx)
         except OSError as failure:
             _exit_if_output_failed(failure)
             raise
         except Exception as error:
-            from controller.host.toml_files import (
-                FileError,  # imported late, so that the help is fast
-            )
+            # imported late, so that the help is fast
+            from controller.host.toml_files import FileError
 
             if isinstance(error, FileError):
                 raise CliError(str(error)) from None
@@ -152,26 +157,28 @@ class LazyGroup(click.Group):
 
 
 def _exit_if_output_unwritten() -> None:
-    """Exit if the rest of the output cannot be written."""
+    """Flush stderr and stdout. Exit if one of them cannot be written."""
     for stream in (sys.stderr, sys.stdout):
         try:
             if stream is not None:
                 stream.flush()
         except OSError as failure:
-            _redirect_to_null(stream)
+            # text that is still in the buffer must not cause another error at exit
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
             _exit_for_failed_output(failure)
 
 
 def _exit_if_output_failed(error: OSError) -> None:
-    """Exit if an error comes from the output, and return for any other error."""
+    """Exit if writing the output raised `error`. Return for any other error."""
     _exit_if_output_unwritten()
     if _is_output_failure(error):
         _exit_for_failed_output(error)
 
 
 def _is_output_failure(error: OSError) -> bool:
-    """Return True if the error comes from code that writes to the terminal: here, in click or in
-    rich.
+    """Return True if the error comes from code that writes to the terminal: here,
+    click, or rich.
     """
     module, trace = "", error.__traceback__
     while trace is not None:
@@ -180,19 +187,12 @@ def _is_output_failure(error: OSError) -> bool:
 
 
 def _exit_for_failed_output(error: OSError) -> NoReturn:
-    """Exit with 2 and one line, or silently if the reader of a pipe is gone."""
+    """Print one line and exit with 2. Print nothing if the reader of a pipe has closed it."""
     if error.errno == errno.EPIPE:
         raise SystemExit(_EXIT_PIPE_CLOSED)
     with suppress(OSError):
         click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
     raise SystemExit(CliError.exit_code)
-
-
-def _redirect_to_null(stream: IO[str]) -> None:
-    """Redirect a stream to the null device, so that its rest causes no error at the end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

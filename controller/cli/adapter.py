@@ -35,7 +35,7 @@ config_argument = click.argument("path", metavar="CONFIG", type=ANY_PATH)
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Replace a board until Ctrl-C or SIGTERM, with parts that people can buy.
+    """Run a program in place of a board, with parts that can be bought, until Ctrl-C or SIGTERM.
 
     Each adapter has its own configuration. The table finds it under the link in that file
     (dealer.port or reader.port of table.toml). At its start an adapter prints what it cannot
@@ -54,7 +54,9 @@ def command() -> None:
     help="With --learn: the back of the cards that are laid.",
 )
 def barcode(path: Path, learn: bool, back: str) -> None:
-    """Run the reader board with the barcode engine in CONFIG, such as barcode.toml.
+    """Run a barcode engine in place of the reader board.
+
+    CONFIG describes the engine, as barcode.toml does.
 
     The reader in table.toml needs `trigger = "asked"`. With --learn no table runs: the program asks
     for each card, reads it twice, and writes its code into CONFIG. It can be stopped and continued
@@ -99,7 +101,9 @@ _KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
-    """Ask for each card of one back that has no code yet. Write each code at once.
+    """Ask a person for each card of one back that has no code yet.
+
+    Write each code into the file at once.
 
     `ask` shows a line and returns the typed text: "" to read, "s" to skip the card, "q" to stop.
     Raises CliError if the engine is missing, or if another program uses it.
@@ -122,7 +126,7 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
 
 
 class CodeScanner:
-    """A scanner that reads codes and waits for them. Raises CliError if the engine is missing."""
+    """A barcode engine that reads one code at a time. Raises CliError if the engine is missing."""
 
     def __init__(self, engine: BarcodeEngine) -> None:
         self._looking = BarcodeScan(engine, SerialEnginePort(engine))
@@ -131,7 +135,7 @@ class CodeScanner:
         self._require_engine()
 
     def scan(self) -> bytes | None:
-        """Return the code of one read, or None if there was no code or more than one."""
+        """Return the code of one read. Return None if the engine read no code or more than one."""
         self._looking.begin(self._clock.now_ms())
         while True:
             done = self._looking.step(self._clock.now_ms())
@@ -143,7 +147,7 @@ class CodeScanner:
             select.select([] if source is None else [source], [], [], max(0, wait_ms) / 1000)
 
     def close(self) -> None:
-        """Release the engine."""
+        """Close the engine's serial port."""
         self._looking.close()
 
     def _require_engine(self) -> None:
@@ -162,7 +166,7 @@ def _learn_card(
     scanner: CodeScanner,
     ask: Callable[[str], str],
 ) -> bool:
-    """Learn one card. Return whether to continue with the next one."""
+    """Ask for one card, read its code and write it into the file. Return False to stop."""
     while True:
         answer = ask(f"{which}  lay {face_text(face)} in the window: ").strip().lower()
         if answer == "q":
@@ -179,7 +183,7 @@ def _learn_card(
 
 
 def _scan_twice(scanner: CodeScanner) -> bytes | None:
-    """Return the code that two reads in a row gave, or None."""
+    """Return the code that two reads in a row gave, or None if no two reads gave the same code."""
     before = None
     for _ in range(_MAX_SCANS):
         line = scanner.scan()
@@ -190,7 +194,7 @@ def _scan_twice(scanner: CodeScanner) -> bytes | None:
 
 
 def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
-    """Return the reason why a line is not the code of a new card, or None if it is one."""
+    """Return why the code in `line` cannot be assigned to a new card, or None if it can."""
     if line is None:
         return f"no code was read {_EQUAL_SCANS} times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:

@@ -33,11 +33,12 @@ PrintableText = Annotated[
 
 
 class BarcodeFileError(toml_files.FileError):
-    """An error in a barcode.toml; its text is one line with the reason."""
+    """An error in a barcode.toml. Its text is one line with the reason."""
 
 
 class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The replaced board: its `id`, and `link`, the port that the table opens.
+    """The section [adapter]: the `id` of the replaced board, and `link`, the port that the
+    table opens.
 
     `folder` is the adapter's own folder, with its number of starts and the stored data of its
     board.
@@ -49,7 +50,9 @@ class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
 
 class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The engine's serial port and its messages (adapters/barcode_engine.py)."""
+    """The section [engine]: the engine's serial port and its messages. The fields are those of
+    BarcodeEngine (drivers/adapters/barcode_engine.py).
+    """
 
     port: Annotated[str, Meta(min_length=1, description="a serial port")]
     baud: Annotated[int, Meta(ge=1200, le=4_000_000)] = 115_200
@@ -66,7 +69,7 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     confidence: Annotated[int, Meta(ge=128, le=255)] = 200
 
     def __post_init__(self) -> None:
-        """Refuse a too long settle time, and a read longer than the board waits."""
+        """Raise ValueError if a read may outlast the board's wait, or if settle_ms is too long."""
         if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
                 f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"
@@ -76,31 +79,31 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 
 
 class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A code and its card: a face as people write it (♠A, H10, BJ), and a back."""
+    """One section [[card]]: a code and its card. People write the face (♠A, H10, BJ)."""
 
     code: PrintableText
     face: str
     back: BackName
 
     def __post_init__(self) -> None:
-        """Refuse a text that is not a face."""
+        """Raise ValueError if `face` is not a face."""
         parse_face(self.face)
 
     @property
     def coded(self) -> CodedCard:
-        """The face as a number, and the back as the reader board numbers it."""
+        """Return the face as a number, and the back as the number that the reader board uses."""
         return parse_face(self.face), BACKS[self.back]
 
 
 class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a barcode.toml. A face may have several codes, a code has one card."""
+    """The content of a barcode.toml. A face may have several codes, but each code has one card."""
 
     adapter: BarcodeAdapterSection
     engine_section: BarcodeEngineSection = field(name="engine")
     cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
 
     def __post_init__(self) -> None:
-        """Refuse a repeated code, and a code that means that nothing was read."""
+        """Raise ValueError for a code that occurs twice, or that means that nothing was read."""
         first: dict[str, int] = {}
         for number, card in enumerate(self.cards):
             known = first.setdefault(card.code, number)
@@ -113,7 +116,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def engine(self) -> BarcodeEngine:
-        """The engine in the type of the adapter."""
+        """Return the settings of the engine in the type that the adapter uses."""
         values = msgspec.structs.asdict(self.engine_section)
         for name in ("trigger", "trigger_off", "end_of_line"):
             values[name] = bytes.fromhex(values[name])
@@ -121,11 +124,11 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def codes(self) -> Mapping[bytes, CodedCard]:
-        """The card of each code."""
+        """Return a map from each code to its card."""
         return {card.code.encode(): card.coded for card in self.cards}
 
     def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
-        """Return the faces that have no code for this back yet, in their order."""
+        """Return the faces that have no code for this back yet, in ascending order."""
         known = {card.coded for card in self.cards}
         return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
 
@@ -136,7 +139,9 @@ def load_barcode_file(path: Path) -> BarcodeFile:
 
 
 def append_card(text: str, code: str, face: Face, back: BackName) -> str:
-    """Return the text of a file with one more card. The present text and comments are kept."""
+    """Return the content `text` of a barcode.toml with one more card at its end. The present text
+    and comments are kept.
+    """
     said = code.replace("\\", "\\\\").replace('"', '\\"')
     row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'
     return f"{text.rstrip()}\n\n{row}"

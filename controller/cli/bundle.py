@@ -7,6 +7,7 @@ import os
 import tarfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import Final
 
@@ -95,7 +96,10 @@ def command(
     asked = BundleRequest(state_dir, config or state_dir / "table.toml", last, events)
     secrets = sorted(set(_encodings(_collect_secrets(asked))), key=len, reverse=True)
     taken = [
-        part._replace(body=_remove_secrets(part.body, secrets)) for part in collect_parts(asked)
+        part._replace(
+            body=reduce(lambda body, one: body.replace(one, _REPLACEMENT), secrets, part.body)
+        )
+        for part in collect_parts(asked)
     ]
     try:
         _write(target, _build_archive(f"dealtable-{name}", taken))
@@ -107,7 +111,7 @@ def command(
 
 
 def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
-    """Return the archive's bytes. The same parts always give the same bytes."""
+    """Return the bytes of an archive of `parts`. The same parts always give the same bytes."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed,
@@ -121,7 +125,7 @@ def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
 
 
 def _write(target: Path, body: bytes) -> None:
-    """Write a file completely or not at all, readable only by this user."""
+    """Write a file completely or not at all. Only this user can read it."""
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -134,7 +138,7 @@ def _write(target: Path, body: bytes) -> None:
 
 
 def _collect_secrets(request: BundleRequest) -> Iterator[bytes]:
-    """Yield all secrets that this user may read and that must not be in the archive."""
+    """Yield every secret of the table that this user can read. The archive must not have them."""
     for folder in (KEYS_FOLDER, CLIENTS_FOLDER):
         there = (request.state_dir / folder).rglob("*")
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):
@@ -168,16 +172,10 @@ def _runtime_dir(request: BundleRequest) -> Path:
 
 
 def _encodings(secrets: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield each secret as bytes and in its usual text encodings."""
+    """Yield each secret as bytes, as hexadecimal digits and as Base64."""
     for secret in secrets:
         if secret:
             yield secret
             yield secret.hex().encode()
             yield base64.b64encode(secret)
             yield base64.urlsafe_b64encode(secret)
-
-
-def _remove_secrets(body: bytes, secrets: Iterable[bytes]) -> bytes:
-    for secret in secrets:
-        body = body.replace(secret, _REPLACEMENT)
-    return body

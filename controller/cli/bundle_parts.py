@@ -43,10 +43,10 @@ _STATUS_OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
 
 
 def fetch_metrics(address: str) -> bytes:
-    """Return the metrics at `http://HOST:PORT/metrics`, an address that a gateway published.
+    """Return the metrics of a gateway, from the address that the gateway published.
 
-    Only an address of this computer is accepted. Raises ValueError or OSError with a text for
-    people.
+    The address must be `http://HOST:PORT/metrics`, and its host must be this computer. Raises
+    ValueError or OSError with a text for people.
     """
     where = urlsplit(address)
     host, port = where.hostname or "", where.port or 0
@@ -69,7 +69,7 @@ def fetch_metrics(address: str) -> bytes:
 
 
 def _is_own_address(host: str) -> bool:
-    """Return True if a host is an IP address, and one of this computer."""
+    """Return True if `host` is an IP address of this computer."""
     try:
         address = ipaddress.ip_address(host)
         family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
@@ -81,7 +81,7 @@ def _is_own_address(host: str) -> bool:
 
 
 async def _get_metrics(host: str, port: int) -> bytes:
-    """Return the whole answer, or slightly more than the maximum. Raises OSError."""
+    """Return the gateway's answer. Stop reading after MAX_METRICS_BYTES bytes. Raises OSError."""
     async with asyncio.timeout(METRICS_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port)
         try:
@@ -96,6 +96,7 @@ async def _get_metrics(host: str, port: int) -> bytes:
 
 MAX_LOG_BYTES: Final = 1 << 20
 """Bytes at the end of a log that are included."""
+_MEMORY_ROWS: Final = ("MemTotal", "MemAvailable", "SwapTotal")
 _HIDDEN: Final = "(not shown)"
 _SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^sign$", re.I)
 _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError, ProfileError)
@@ -110,7 +111,10 @@ class BundlePart(NamedTuple):
 
 
 class BundleRequest(NamedTuple):
-    """The sources of an archive. `last` limits it to the newest public entries."""
+    """The folders and files that an archive is made from.
+
+    `last` is the number of public entries to include, the newest ones. With None all are included.
+    """
 
     state_dir: Path
     config: Path
@@ -119,7 +123,9 @@ class BundleRequest(NamedTuple):
 
 
 def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
-    """Yield every part in a fixed order. A missing part contains the reason instead."""
+    """Yield the parts of the archive in a fixed order. If a part is not available, its file
+    contains the reason instead.
+    """
     for name, take, says in _PARTS:
         try:
             body = take(request)
@@ -144,7 +150,7 @@ def read_table_name(state_dir: Path) -> str:
 
 
 def _read_config(request: BundleRequest) -> bytes:
-    """Return the configuration's keys without comments, because comments may contain anything."""
+    """Return the configuration as JSON, without secrets. Comments may contain secrets, too."""
     return _json(_redact(tomllib.loads(request.config.read_text(encoding="utf-8"))))
 
 
@@ -157,7 +163,7 @@ def _redact(value: Any, name: str = "") -> Any:
 
 
 def _read_events(request: BundleRequest) -> bytes:
-    """Return the public entries as on the feed, so that `verify` can check them again."""
+    """Return the public entries in the form of the feed, so that `verify` can check them again."""
     source = read_source(request.state_dir)
     opened = _opened_data(source)
     table, simulated = str(opened.get("table", "")), bool(opened.get("simulated"))
@@ -168,7 +174,9 @@ def _read_events(request: BundleRequest) -> bytes:
 
 
 def _count_private(request: BundleRequest) -> bytes:
-    """Return the number of private entries and the numbers of board events, without any content."""
+    """Count the private entries of each kind, and list the numbers of their board events. Their
+    content is left out.
+    """
     private = [
         item.entry for item in read_source(request.state_dir).entries if not _is_public(item)
     ]
@@ -181,7 +189,7 @@ def _count_private(request: BundleRequest) -> bytes:
 
 
 def _event_numbers(boots: Any) -> dict[str, list[int]]:
-    """Return for each board of a group its boot, and the numbers of its first and last event."""
+    """Return for each board its boot, and the numbers of its first and last event in an entry."""
     if not isinstance(boots, Mapping):
         return {}
     return {
@@ -191,16 +199,8 @@ def _event_numbers(boots: Any) -> dict[str, list[int]]:
     }
 
 
-def _verify_journal(request: BundleRequest) -> bytes:
-    return _json(msgspec.to_builtins(verify(request.state_dir, events=request.events)))
-
-
-def _read_endpoints(request: BundleRequest) -> bytes:
-    return _json(msgspec.to_builtins(read_endpoints(request.state_dir)))
-
-
 def _read_certificates(request: BundleRequest) -> bytes:
-    """Return names, roles and fingerprints of the certificates, from public files only."""
+    """Return the names, roles and fingerprints of all certificates, read from public files only."""
     shown = [
         {"file": f"{folder}/{path.name}"} | _describe_certificate(path)
         for folder in (KEYS_FOLDER, CLIENTS_FOLDER, ADMITTED_FOLDER, REVOKED_FOLDER)
@@ -234,6 +234,7 @@ def _read_metrics(request: BundleRequest) -> bytes:
 
 def _describe_system(request: BundleRequest) -> bytes:
     disk = shutil.disk_usage(request.state_dir)
+    memory = (line.partition(":") for line in Path("/proc/meminfo").read_text().splitlines())
     found = importlib.metadata.distributions()
     return _json(
         {
@@ -244,18 +245,11 @@ def _describe_system(request: BundleRequest) -> bytes:
             "python": sys.version.split()[0],
             "cpus": os.cpu_count(),
             "load": _read_line("/proc/loadavg"),
-            "memory": _memory(),
+            "memory": {name: text.strip() for name, _, text in memory if name in _MEMORY_ROWS},
             "state_dir_disk_bytes": {"total": disk.total, "free": disk.free},
             "packages": dict(sorted((each.metadata["Name"], each.version) for each in found)),
         }
     )
-
-
-def _memory() -> dict[str, str]:
-    wanted = ("MemTotal", "MemAvailable", "SwapTotal")
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    rows = (line.partition(":") for line in lines)
-    return {name: value.strip() for name, _, value in rows if name in wanted}
 
 
 def _read_line(path: str) -> str | None:
@@ -277,9 +271,7 @@ def _opened_data(source: JournalSource) -> dict[str, Any]:
 
 
 def _is_public(chained: ChainedEntry) -> bool:
-    """Return True if an entry is public by its mark and by its kind, because one of them may be
-    forged.
-    """
+    """Return True if the entry's mark and its kind are both public. One of them may be forged."""
     kind = ENTRY_KINDS.get(chained.entry.kind)
     return chained.entry.public and (kind is None or kind.public)
 
@@ -290,7 +282,7 @@ def _json(value: Any) -> bytes:
 
 _PARTS: Final[tuple[tuple[str, Callable[[BundleRequest], bytes], str], ...]] = (
     ("configuration.json", _read_config, "the configuration, without comments and secrets"),
-    ("endpoints.json", _read_endpoints, "where the gateway serves"),
+    ("endpoints.json", lambda of: _json(read_endpoints(of.state_dir)), "where the gateway serves"),
     ("events.jsonl", _read_events, "public entries of the journal; `dealtable verify` reads them"),
     ("keys.json", _read_certificates, "names, roles and fingerprints of the certificates"),
     ("metrics.txt", _read_metrics, "the metrics of this moment"),
@@ -300,5 +292,9 @@ _PARTS: Final[tuple[tuple[str, Callable[[BundleRequest], bytes], str], ...]] = (
         "how many private entries there are, and the boards' event numbers",
     ),
     ("system.json", _describe_system, "system, packages, memory, disk"),
-    ("verify.json", _verify_journal, "the findings of `dealtable verify` on the journal"),
+    (
+        "verify.json",
+        lambda of: _json(verify(of.state_dir, events=of.events)),
+        "the findings of `dealtable verify` on the journal",
+    ),
 )

@@ -77,7 +77,7 @@ async def _run_calibration(
         of = SelftestSession(
             bench,
             hands,
-            SelftestFigures(reader_is_polled=bench.reader_is_polled),
+            SelftestFigures(reader_is_polled=bench.reader.is_polled),
             read_card_set(table),
             table.reader.look_s,
         )
@@ -93,7 +93,7 @@ async def _run_calibration(
 async def _apply_settings(
     bench: BoardPair, subject: str, outcome: CalibrationResult, *, dry_run: bool
 ) -> str:
-    """Set the resulting settings on the board. Return the text for people."""
+    """Set on the board the settings that follow from the calibration. Return a text for people."""
     if not outcome.settings:
         return f"{subject}: right; no setting of a board follows from it"
     said = ", ".join(f"{name} = {value}" for name, value in outcome.settings.items())

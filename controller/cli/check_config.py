@@ -9,7 +9,7 @@ from controller.cards import FACE_COUNT
 from controller.cli import CliError
 from controller.cli.adapter_files import BACKS, load_barcode_file
 from controller.cli.options import ANY_PATH
-from controller.config import TableConfig, load_sim, load_table
+from controller.config import load_sim, load_table
 from controller.console.console_config import load_console_config as load_console
 from controller.host.toml_files import FileError, parse_tables, read_text
 from controller.rules.profile import rules_by_key
@@ -44,35 +44,48 @@ def command(files: tuple[Path, ...]) -> None:
 
 
 def _describe_file(file: Path) -> str:
-    """Return one line about what the file sets up. Raises FileError."""
+    """Return one line about what a configuration file sets up. Raises FileError."""
     keys: set[str] = set()
     with suppress(FileError):  # load_table reports the error
         keys = set(parse_tables(read_text(file), name=str(file)))
-    if "table" not in keys and keys & {"sim", "mechanics", "fault"}:
+    if "table" in keys:
+        return _describe_table(file)
+    if keys & {"sim", "mechanics", "fault"}:
         sim = load_sim(file)
         return f"simulated table {sim.sim.id}, wear {sim.mechanics.wear}, {len(sim.faults)} faults"
-    if "table" not in keys and {"profile", "organizer"} <= keys:
+    if {"profile", "organizer"} <= keys:
         return _describe_event(file)
-    if "table" not in keys and "console" in keys:
+    if "console" in keys:
         return _describe_console(file)
-    if "table" not in keys and {"adapter", "engine"} <= keys:
-        return _describe_barcode(file)
+    return (_describe_barcode if {"adapter", "engine"} <= keys else _describe_table)(file)
+
+
+def _describe_table(file: Path) -> str:
     config = load_table(file)
     check_separation(config, file)
     kind = "simulated" if config.table.backend == "sim" else "real"
     asked = " (no trigger wire)" if config.reader.trigger == "asked" else ""
     boards = f"{kind} boards at {config.dealer.port} and {config.reader.port}{asked}"
+    named = ", ".join(f"{card_set.id} (back {card_set.back})" for card_set in config.card_sets)
+    sets = "set" if len(config.card_sets) == 1 else "sets"
+    ahead = ", dealing ahead" if config.play.deal_ahead else ""
+    profile = load_profile(config.table.profile, config.table.event)
+    event, words = "", profile.name
+    if profile.event is not None:
+        event, words = f" for {profile.event.title_en}", f"{words} --event {config.table.event}"
+    open_rules, rules = len(profile.provisional), len(rules_by_key(profile))
+    hint = f" ({open_rules} of {rules} rules provisional: dealtable rules {words})"
     users = ""
     if config.gateway.user is not None:
         users = f", machine as {config.table.user}, gateway as {config.gateway.user}"
     return (
-        f"table {config.table.id}, {boards}, {_describe_sets(config)}, "
-        f"{_describe_profile(config)}{users}"
+        f"table {config.table.id}, {boards}, {sets} {named}{ahead}, "
+        f"profile {profile.name}{event}{hint if open_rules else ''}{users}"
     )
 
 
 def _describe_event(file: Path) -> str:
-    """Return what an event's file settles. The file names its rulebook."""
+    """Return one line about the regulations of a tournament. Their file names the rulebook."""
     name = parse_tables(read_text(file), name=str(file))["profile"]
     profile = load_profile(str(name), file)
     assert profile.event is not None  # the file is an event's
@@ -84,7 +97,7 @@ def _describe_event(file: Path) -> str:
 
 
 def _describe_console(file: Path) -> str:
-    """Return what a console.toml sets up, with the tables.toml beside it."""
+    """Return one line about a console.toml and the tables.toml beside it."""
     config = load_console(file)
     own, tables = config.console, config.tables
     seals = "TLS" if own.tls_cert is not None else "plain HTTP"
@@ -96,26 +109,10 @@ def _describe_console(file: Path) -> str:
 
 
 def _describe_barcode(file: Path) -> str:
-    """Return what a barcode.toml sets up, and the number of its cards."""
+    """Return one line about a barcode.toml, with the number of faces that have a code."""
     profile = load_barcode_file(file)
     backs = " and ".join(
         f"{FACE_COUNT - len(profile.faces_without_code(back))} of {FACE_COUNT} faces of back {back}"
         for back in BACKS
     )
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
-
-
-def _describe_sets(config: TableConfig) -> str:
-    named = ", ".join(f"{card_set.id} (back {card_set.back})" for card_set in config.card_sets)
-    noun = "set" if len(config.card_sets) == 1 else "sets"
-    return f"{noun} {named}" + (", dealing ahead" if config.play.deal_ahead else "")
-
-
-def _describe_profile(config: TableConfig) -> str:
-    profile = load_profile(config.table.profile, config.table.event)
-    event, words = "", profile.name
-    if profile.event is not None:
-        event, words = f" for {profile.event.title_en}", f"{words} --event {config.table.event}"
-    open_rules, rules = len(profile.provisional), len(rules_by_key(profile))
-    hint = f"{open_rules} of {rules} rules provisional: dealtable rules {words}"
-    return f"profile {profile.name}{event}" + (f" ({hint})" if open_rules else "")

@@ -29,7 +29,7 @@ SilentDevice = Literal["engine"]
 
 
 class CommandAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a command."""
+    """The base class of the results of commands."""
 
 
 class DoneAnswer(CommandAnswer, frozen=True):
@@ -37,37 +37,37 @@ class DoneAnswer(CommandAnswer, frozen=True):
 
 
 class EventsAnswer(CommandAnswer, frozen=True):
-    """Public entries, oldest first. If there are more, ask again from the last number."""
+    """Public entries of the journal, oldest first. For more, ask again from the last number."""
 
     events: list[PublicEvent]
 
 
 class RulingsAnswer(CommandAnswer, frozen=True):
-    """The possible penalties of a charge, the ladder's own answer first."""
+    """The penalties that are possible for an offence, that of the rulebook's ladder first."""
 
     proposals: list[PenaltyProposal]
 
 
 class OffersAnswer(CommandAnswer, frozen=True):
-    """Every command that changes something and that the role may give."""
+    """Every command that changes something and that the sender's role may give."""
 
     offers: list[Offer]
 
 
 class PhaseAnswer(CommandAnswer, frozen=True):
-    """The match accepted the command and is now in this phase (`phase` of the state's match)."""
+    """The phase of the match after it accepted the command (`phase` of the state's match)."""
 
     phase: str
 
 
 class ConfirmAnswer(CommandAnswer, frozen=True):
-    """The match accepted the command and is now in this phase. Empty if a call was withdrawn."""
+    """The phase of the match after it accepted the command. Empty if a call was withdrawn."""
 
     phase: str | UnsetType = UNSET
 
 
 class ProposeAnswer(PhaseAnswer, frozen=True):
-    """The new ruling, which waits for the role in `needs`. `ruling` is its id."""
+    """A new ruling that the role in `needs` must confirm. `ruling` is its id."""
 
     ruling: str
     penalty: Penalty
@@ -81,7 +81,7 @@ class SetMatchAnswer(CommandAnswer, frozen=True):
 
 
 class TransferAnswer(CommandAnswer, frozen=True):
-    """The match that was transferred, and its document: digest and number of parts."""
+    """The match that was transferred, and the digest and number of parts of its document."""
 
     match: str
     to: str
@@ -90,8 +90,8 @@ class TransferAnswer(CommandAnswer, frozen=True):
 
 
 class DocumentAnswer(TransferAnswer, frozen=True):
-    """One part of the transfer document: `text`, number `part` from 1 on. `sig` is the table's
-    signature of the whole document.
+    """One part of the transfer document. `text` is its content, and `part` is its number, from 1
+    on. `sig` is the table's signature of the whole document.
     """
 
     sig: Signature
@@ -100,9 +100,8 @@ class DocumentAnswer(TransferAnswer, frozen=True):
 
 
 class TakeOverAnswer(CommandAnswer, frozen=True):
-    """The match that was taken over, with its phase; or the parts that are still missing.
-
-    `missing` are the numbers of these parts.
+    """The match that was taken over and its phase, or only `missing`, the numbers of the parts that
+    are still missing.
     """
 
     missing: list[int] | UnsetType = UNSET
@@ -113,10 +112,10 @@ class TakeOverAnswer(CommandAnswer, frozen=True):
 
 
 class StartDealAnswer(CommandAnswer, frozen=True):
-    """The new attempt, or the missing cut of the present attempt.
+    """The new attempt, or only `cut` if the command ended the wait for a cut.
 
-    `uncut` is the reason why the new attempt is dealt without a cut. If the command ends the
-    wait for a cut of the present attempt, the answer has only `cut`, which is null.
+    `uncut` is the reason why the new attempt is dealt without a cut. If the command ended the
+    present attempt's wait for a cut, the answer has only `cut`, which is null.
     """
 
     deal: int | UnsetType = UNSET
@@ -126,13 +125,13 @@ class StartDealAnswer(CommandAnswer, frozen=True):
 
 
 class CutAnswer(CommandAnswer, frozen=True):
-    """The accepted cut, in cards."""
+    """The accepted cut, as a number of cards."""
 
     cut: int
 
 
 class ReplaceSetAnswer(CommandAnswer, frozen=True):
-    """The set that is now in the machine, its back, and the signer of the command."""
+    """The set of cards that is now in the machine, its back, and the signer of the command."""
 
     set: str
     back: Back
@@ -140,23 +139,26 @@ class ReplaceSetAnswer(CommandAnswer, frozen=True):
 
 
 class ClearSetAnswer(CommandAnswer, frozen=True):
-    """The set that may be used again, and the signer who counted it."""
+    """The set of cards that may be used again, and the signer of the command, who counted it."""
 
     set: str
     by: str
 
 
 class TributeAnswer(CommandAnswer, frozen=True):
-    """The answer whether the card is the due one. Empty if the program cannot compare it."""
+    """The check of a tribute card. `right` is true if it is the card that must be paid.
+
+    The answer is empty if the program cannot check the card.
+    """
 
     right: bool | UnsetType = UNSET
 
 
 class ReturnAnswer(CommandAnswer, frozen=True):
-    """The rulebook's answer about the card. Empty if the program cannot compare it.
+    """The rulebook's answer about a card that is returned after tribute.
 
-    `key` is the rule. `article` is its place in the rulebook, null if the rulebook has no such
-    rule.
+    The answer is empty if the program cannot check the card. `key` is the rule. `article` is its
+    place in the rulebook, null if the rulebook has no such rule.
     """
 
     state: OfReturn | UnsetType = UNSET
@@ -171,7 +173,7 @@ class VoidAnswer(CommandAnswer, frozen=True):
 
 
 class OpenHandAnswer(CommandAnswer, frozen=True):
-    """A hand: its faces as text, sealed in `sealed`."""
+    """The faces of one hand as text, sealed in `sealed`."""
 
     seat: Seat
     reason: str
@@ -197,7 +199,7 @@ class ConfigureAnswer(CommandAnswer, frozen=True):
 
 
 class CalibrateAnswer(CommandAnswer, frozen=True):
-    """The board that is at its known positions, the stalled motors and the silent devices."""
+    """The board that moved to its known positions, the stalled motors and the silent devices."""
 
     board: BoardKind
     stalled: list[StalledMotor]
@@ -206,6 +208,9 @@ class CalibrateAnswer(CommandAnswer, frozen=True):
 
 ANSWER_TYPES: Final[Mapping[str, type[msgspec.Struct]]] = {
     **dict.fromkeys(EVENT_MAKERS, PhaseAnswer),
+    **dict.fromkeys(
+        ("call", "attend", "hold", "resume", "release", "acknowledge", "clear_jam"), DoneAnswer
+    ),
     "snapshot": PublicState,
     "events": EventsAnswer,
     "sheet": ScoreSheet,
@@ -215,24 +220,17 @@ ANSWER_TYPES: Final[Mapping[str, type[msgspec.Struct]]] = {
     "offers": OffersAnswer,
     "propose": ProposeAnswer,
     "forfeit": ProposeAnswer,
-    "call": DoneAnswer,
-    "attend": DoneAnswer,
     "confirm": ConfirmAnswer,
-    "hold": DoneAnswer,
-    "resume": DoneAnswer,
     "set_match": SetMatchAnswer,
     "transfer": TransferAnswer,
     "document": DocumentAnswer,
     "take_over": TakeOverAnswer,
     "start_deal": StartDealAnswer,
     "cut": CutAnswer,
-    "release": DoneAnswer,
     "replace_set": ReplaceSetAnswer,
     "clear_set": ClearSetAnswer,
     "tribute": TributeAnswer,
     "return": ReturnAnswer,
-    "acknowledge": DoneAnswer,
-    "clear_jam": DoneAnswer,
     "void": VoidAnswer,
     "open_hand": OpenHandAnswer,
     "selftest": SelftestAnswer,

@@ -28,7 +28,7 @@ GROUPS: Final = {
 
 
 def format_command_list() -> str:
-    """Return every command with its arguments and effect, for the end of a help text."""
+    """Return all commands with their arguments and effects, for the end of a help text."""
     lines = []
     for title, roles in GROUPS.items():
         lines += ["\b", f"{title}:"]
@@ -69,7 +69,7 @@ def describe_command(cmd: str, language: Language = "en") -> str:
 
 
 def describe_unknown_command(cmd: str) -> Words:
-    """Return the text that a command does not exist, with the most similar name."""
+    """Return the text for an unknown command. It contains the most similar name."""
     close = difflib.get_close_matches(cmd, COMMANDS, n=1)
     if close:
         return Words(
@@ -82,7 +82,7 @@ def describe_unknown_command(cmd: str) -> Words:
 
 
 def format_example(cmd: str) -> str:
-    """Return a command as it may be typed, with its required arguments and a permitted role."""
+    """Return an example of a command line, with required arguments and a permitted role."""
     order = COMMANDS[cmd]
     words = [
         f"{name}={shlex.quote(value if isinstance(value, str) else _json(value))}"
@@ -93,11 +93,16 @@ def format_example(cmd: str) -> str:
     return " ".join(["dealtable send", cmd, *words, *key, "--state-dir state"])
 
 
-def _format_arguments(order: CommandSpec) -> list[str]:
-    shape = inspect.type_info(order.args)
+def argument_fields(args: Any) -> tuple[inspect.Field, ...]:
+    """Return the fields of a type of arguments."""
+    shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # always true for argument types
+    return shape.fields
+
+
+def _format_arguments(order: CommandSpec) -> list[str]:
     lines = []
-    for field in shape.fields:
+    for field in argument_fields(order.args):
         default = "" if field.required else f" (else {_json(field.default)})"
         if not field.required and field.default is None:
             default = " (may be left out)"
@@ -106,10 +111,9 @@ def _format_arguments(order: CommandSpec) -> list[str]:
 
 
 def _example_arguments(args: Any) -> dict[str, Any]:
-    """Return a value for each required argument, from its type's example."""
-    shape = inspect.type_info(args)
-    assert isinstance(shape, inspect.StructType)  # always true for argument types
-    due = {field.name: _example_value(field.type) for field in shape.fields if field.required}
+    """Return an example value for each required argument, from the schema of its type."""
+    fields = argument_fields(args)
+    due = {field.name: _example_value(field.type) for field in fields if field.required}
     if args is ConfirmVerbalArgs:
         return {"ruling": "R1"}
     return due | ({"seat": "N"} if "offence" in due and "side" not in due else {})

@@ -17,21 +17,20 @@ import click
 from nacl.utils import random as entropy
 
 from controller.cli import CliError, raise_cli_error
-from controller.cli.key_folder import KeysError
+from controller.cli.key_folder import raise_keys_errors
 from controller.cli.options import ANY_PATH
 from controller.console.console_config import ConsoleConfig, load_console_config
 from controller.faults import Language
+from controller.host.atomic_files import replace_file, write_new_file
 from controller.keys.certificate_files import (
     PUBLIC_MODE,
     SECRET_MODE,
     new_client_secret,
     public_text,
-    replace_text,
-    write_new_text,
 )
 from controller.messages import Role
 from controller.release.release_files import read_expected_manifest
-from controller.roster import RosterError, read_certificate
+from controller.roster import read_certificate
 from controller.service.logging_setup import (
     LogLevelName,
     add_log_context,
@@ -43,35 +42,32 @@ from controller.service.sandbox import restrict_process
 from controller.service.wall_clock import read_wall_clock_ms
 
 _MAX_NAME_LETTERS: Final = 28
-"""Maximum length of a console's name in a key's name. That has 40 letters, and the role follows."""
+"""Maximum length of a console's name in a key's name. A key's name has at most 40 letters, and ends
+with the role.
+"""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
 def make_console_keys(folder: Path, name: str) -> list[Role]:
-    """Create the keys that are missing in `folder`. Return the roles of the new keys.
+    """Create a key in `folder` for each role that has none. Return the roles of the new keys.
 
     `name` is the console's. Existing keys are kept. Raises KeysError with one line of text.
     """
     made = []
-    try:
+    with raise_keys_errors():
         for role in Role:
             secret = folder / f"{role.value}.key_secret"
             if not secret.exists():
-                write_new_text(
-                    secret, new_client_secret(make_key_name(name, role), role), SECRET_MODE
-                )
+                text = new_client_secret(make_key_name(name, role), role)
+                write_new_file(secret, text.encode(), SECRET_MODE)
                 made.append(role)
             public = public_text(read_certificate(secret))
-            replace_text(secret.with_suffix(".key"), public, PUBLIC_MODE)
-    except OSError as error:
-        raise KeysError(f"{error.filename}: {error.strerror}") from None
-    except RosterError as error:
-        raise KeysError(str(error)) from None
+            replace_file(secret.with_suffix(".key"), public.encode(), PUBLIC_MODE)
     return made
 
 
 def make_key_name(console: str, role: Role) -> str:
-    """Return the name of the key of a role at the tables: "Hall-1-referee"."""
+    """Return the name of a console's key for a role at the tables, such as "Hall-1-referee"."""
     plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_MAX_NAME_LETTERS] or "console"
     return f"{plain}-{role.value}"
 
@@ -127,7 +123,7 @@ FIRST_INVITATIONS: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIA
 def command(
     path: Path, invite: str | None, role: str | None, language: Language, level: LogLevelName
 ) -> None:
-    """Run the referees' console in a browser: every table on one page, until Ctrl-C.
+    """Run the referees' console until Ctrl-C: one page in a browser shows every table.
 
     It has one list of all calls for a referee, a page for every table with all its commands, the
     chief's decisions, sheets and proofs. It stores the data that the tables publish. It decides
@@ -157,12 +153,12 @@ def find_missing_library() -> str | None:
 
 
 def format_missing_library(library: str) -> str:
-    """Return the message about a missing library."""
+    """Return the message that a library is missing, with the command that installs it."""
     return f"the console needs {library}: pip install 'dealtable[console]' installs it"
 
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
-    """Serve until a signal. Raises CliError for ConfigError and StoreError."""
+    """Serve the console until a signal ends the process. Raises CliError for a StoreError."""
     from controller.console.console import ConsoleClock
     from controller.console.server import ConsoleFailed, open_console, serve
     from controller.console.store.database import StoreError
@@ -208,7 +204,7 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
 
 
 def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:
-    """Print an invitation code for a person."""
+    """Create an invitation code for a person and print it."""
     import msgspec
 
     from controller.console.accounts.account_store import Account, Accounts

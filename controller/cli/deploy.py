@@ -31,7 +31,9 @@ def command() -> None:
 @command.command()
 @_config
 def udev(path: Path) -> None:
-    """Print the udev rules of a table: its ports by USB serial number, their group, its pins.
+    """Print the udev rules of a table for its serial ports and its pins.
+
+    A port is found by its USB serial number.
 
     A port outside /dev (of a simulated board or an adapter) needs no rule. Exit 2 for a port with
     the kernel's own name, such as /dev/ttyACM0, because that name can change.
@@ -49,7 +51,8 @@ def tmpfiles(path: Path) -> None:
 @command.command()
 @_config
 def check(path: Path) -> None:
-    """Print where a table's configuration does not match the services of deploy/units.
+    """Print every value of a table's configuration that does not match the services in
+    deploy/units.
 
     The services are the same for every table and use its name. Exit 2, with one line for each
     mismatch.
@@ -62,7 +65,7 @@ def check(path: Path) -> None:
 
 
 def find_unit_mismatches(config: TableConfig) -> Iterator[str]:
-    """Yield one line for each value that the units require to be different."""
+    """Yield one line for each configured value that differs from the one in deploy/units."""
     table, gateway = config.table, config.gateway
     for key, found, expected in (
         ("table.user", table.user, MACHINE_USER),
@@ -119,7 +122,9 @@ def _make_port_rule(key: str, board: BoardSection, group: str) -> Iterator[str]:
 
 
 def _require_machine_user(config: TableConfig) -> str:
-    """Return the machine's user, whose group has the same name. Raises CliError."""
+    """Return the name of the machine's user, which is also its group. Raises CliError
+    if missing.
+    """
     if config.table.user is None:
         raise CliError(
             "table.user and gateway.user: missing, expected two users: on a table's computer the "

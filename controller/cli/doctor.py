@@ -95,7 +95,7 @@ STATE_UNREADABLE: Final = BoardAnswer(
 
 
 def ask_boards(config: TableConfig) -> dict[BoardKind, BoardAnswer]:
-    """Ask both boards for their identity, while a lock on the journal keeps the machine away."""
+    """Ask both boards for their identity. A lock on the journal keeps a machine from starting."""
     try:
         with hold_journal_lock(config.table.state_dir):
             return {board: _ask_board(config, board) for board in BOARDS}
@@ -125,7 +125,7 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
 def _answer_for_error(
     error: DriverError, board: BoardKind, port: str, welcome: Welcome | None
 ) -> BoardAnswer:
-    """Return an error of the drivers with the catalogue's texts, as the table would report it."""
+    """Return the answer for an error of the drivers, with the texts that the table would show."""
     evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
     if isinstance(error, Mismatch):
         evidence |= {"expected": error.expected, "found": error.found}
@@ -147,7 +147,7 @@ CONNECT_TIMEOUT_S: Final = 2.0
 
 
 def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
-    """Return the facts about the feed of a table, which may not be running."""
+    """Return the facts about a table's feed. The table may not be running."""
     place = config.gateway_dir
     try:
         read_endpoints(place)
@@ -165,7 +165,7 @@ def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
 
 
 def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
-    """Yield the admitted pairs in this folder that this user may read, an observer's first."""
+    """Yield the clients' identities in `place` that this user can read, the observer's first."""
     folder = place / CLIENTS_FOLDER
     try:
         files = sorted(folder.glob("*.key_secret"), key=lambda one: one.stem != "observer")
@@ -177,7 +177,7 @@ def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
 
 
 async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> FeedFacts:
-    """Wait for a state of the table, and return the facts."""
+    """Connect to the feed and wait for a state of the table. Return the facts about the feed."""
     line = TableConnectionState.CONNECTING
 
     def stands(now: TableConnectionState) -> None:
@@ -203,7 +203,7 @@ async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> Feed
 
 
 def _probe_address(address: str) -> FeedFacts:
-    """Check whether a program listens at an address, without a key to connect with."""
+    """Check that a program accepts connections at an address. No key is known to log in with."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
@@ -236,7 +236,7 @@ _IMPORT_TIMEOUT_S: Final = 60.0
 def gather_facts(
     config: TableConfig, file: Path, key: Path | None, computer: Computer | None = None
 ) -> DoctorFacts:
-    """Return all facts about a table. `key` is the release's public key.
+    """Return all facts that the checks of a table need. `key` is the release's public key.
 
     Raises FileError or CliError for a named file that cannot be used.
     """
@@ -278,7 +278,7 @@ def gather_facts(
 
 
 def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
-    """Import libraries in a separate process, because a wheel for another computer can crash it.
+    """Import libraries in a separate process, because a library for another computer can crash it.
 
     lgpio creates a pipe in its working folder, which is deleted afterwards.
     """
@@ -302,7 +302,9 @@ def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
 
 
 def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
-    """Return the facts about the installed program, as in `dealtable release check`."""
+    """Return the facts about the installed program and its release. The checks are those of
+    `dealtable release check`.
+    """
     folder = find_program_folder()
     path = folder / MANIFEST
     version = importlib.metadata.version("dealtable")
@@ -323,7 +325,7 @@ def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
-    """Yield one line for each difference from the release, and for a downgrade."""
+    """Yield one line for each difference from the release, and for a newer earlier release."""
     remembered = read_remembered_release(state_dir) if os.access(state_dir, os.X_OK) else None
     serial = 0 if manifest is None else manifest.serial
     if remembered is not None and serial < remembered.serial:
@@ -333,7 +335,7 @@ def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) 
 
 
 def _find_machine_user(config: TableConfig) -> User:
-    """Return the user of the machine. The default is the user of this process."""
+    """Return the user of the machine process. The default is the user of this process."""
     try:
         return find_user(config.table.user or str(os.geteuid()))
     except UserError:

@@ -44,7 +44,7 @@ class FeedPrinter(ABC):
 
     @abstractmethod
     def print_silence(self) -> None:
-        """Report that nothing came for SILENCE_TIMEOUT_S, although messages are due."""
+        """Report that no message came for SILENCE_TIMEOUT_S seconds, although messages are due."""
 
     def print_bad_message(self, reason: str) -> None:
         """Report a problem once, until another problem or a valid message comes."""
@@ -57,7 +57,7 @@ class FeedPrinter(ABC):
 
 
 class JsonFeedPrinter(FeedPrinter):
-    """A printer of each message's JSON on one line. Problems are printed on stderr."""
+    """A printer that prints each message as JSON on one line. Problems are printed on stderr."""
 
     def print_line(self, line: StateLine) -> None:
         """Print the line on stderr."""
@@ -76,17 +76,17 @@ class JsonFeedPrinter(FeedPrinter):
         click.echo(safe_json(message.body.decode()))
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """Report the state of the connection unless it is open."""
+        """Print the state of the connection on stderr, unless it is open."""
         if state is not TableConnectionState.OPEN:
             self.print_line(self._state_lines.connection_line(state, None))
 
     def print_silence(self) -> None:
-        """Report the silence of the table."""
+        """Print on stderr that the table is silent."""
         self.print_line(self._state_lines.silence_line(None, SILENCE_TIMEOUT_S))
 
 
 class TextFeedPrinter(FeedPrinter):
-    """A printer of one line for each change of the state."""
+    """A printer that prints one line for people for each change of a table's state."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
         super().__init__(name, language)
@@ -103,7 +103,7 @@ class TextFeedPrinter(FeedPrinter):
         click.echo(captured.get(), nl=False, color=self._console.is_terminal)
 
     def print_message(self, message: ReceivedMessage) -> None:
-        """Print the changes in a state. Of the events only the reason of a pause is used."""
+        """Print the changes that a state contains. Events are used only for reasons of pauses."""
         try:
             now = decode_state(message)
             if now is None:
@@ -125,12 +125,12 @@ class TextFeedPrinter(FeedPrinter):
         self.print_line(self._state_lines.connection_line(state, self._last_state))
 
     def print_silence(self) -> None:
-        """Report the silence, unless a broken connection already explains it."""
+        """Print that the table is silent, unless the connection is known to be broken."""
         if self._line_state in (TableConnectionState.CONNECTING, TableConnectionState.OPEN):
             self.print_line(self._state_lines.silence_line(self._last_state, SILENCE_TIMEOUT_S))
 
     def _keep_pause_reason(self, message: ReceivedMessage) -> None:
-        """Store the reason of a pause. The event comes before the state that shows the pause."""
+        """Store the reason in a pause event, which comes before the state that shows the pause."""
         if not message.topic.startswith(event_topic("")):
             return
         event = _decode(_EVENT, message.body)
@@ -139,7 +139,7 @@ class TextFeedPrinter(FeedPrinter):
 
 
 def decode_state(message: ReceivedMessage) -> PublicState | None:
-    """Return the state in a message, or None for an event. Raises BadMessage."""
+    """Return the state that a message contains, or None for an event. Raises BadMessage."""
     return _decode(_STATE, message.body) if message.topic.startswith(state_topic("")) else None
 
 

@@ -22,9 +22,11 @@ from drivers.errors import DriverError, PortBusy
 from drivers.firmware.version import FIRMWARE_VERSION
 from drivers.flash import firmware_image as images
 from drivers.flash.firmware_image import FirmwareImage, FlashError, NoBoardFound
-from drivers.flash.flasher import Flasher
+from drivers.flash.flasher import Flasher, FlashHost
 
 BAUD: Final = 115_200
+HOST: Final = FlashHost(time.monotonic, time.sleep, lambda: secrets.randbelow(2**32 - 1) + 1)
+"""The clock of this computer, and new session numbers."""
 EPILOG: Final = """\b
 Examples:
   dealtable flash --port /dev/dealtable-dealer --board dealer
@@ -87,7 +89,7 @@ def command(
         disable=not console.is_terminal,
     ) as bar:
         teller = _FlashProgress(bar, image)
-        flasher = Flasher(port, kind, image, _FlashSystem(), teller, BAUD)
+        flasher = Flasher(port, kind, image, HOST, teller, BAUD)
         try:
             if check or dry_run:
                 text, right = _compare_board(flasher, image)
@@ -119,21 +121,8 @@ def command(
         context.exit(1)
 
 
-class _FlashSystem:
-    """The clock of this computer, and new session numbers."""
-
-    def clock(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def session(self) -> int:
-        return secrets.randbelow(2**32 - 1) + 1
-
-
 class _FlashProgress:
-    """A progress bar of the written bytes, and the steps before it."""
+    """A progress bar that shows the present step and the number of bytes written."""
 
     def __init__(self, bar: Progress, image: FirmwareImage) -> None:
         self._bar = bar
@@ -147,7 +136,7 @@ class _FlashProgress:
 
 
 def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
-    """Return a line about a board's firmware, and whether it is this firmware."""
+    """Return a line about a board's firmware, and True if the firmware is that of this program."""
     welcome = flasher.query_board()
     if welcome is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
@@ -169,8 +158,8 @@ def _format_firmware(image: FirmwareImage) -> str:
 
 
 def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -> str:
-    """Return the release of this firmware as text. Raises CliError if the firmware is not the
-    released one.
+    """Return the text about the release that this firmware belongs to. Raises CliError if the
+    firmware is not the released one.
     """
     folder = find_program_folder()
     path = folder / MANIFEST

@@ -25,18 +25,12 @@ from controller.rules.profile_files import UnknownProfile, find_profile
 
 
 def format_answer(answer: ContainedKinds | PlayRuling) -> Iterator[str]:
-    """Yield the lines of an answer: the result, the reasons, and the possible readings of each
-    play.
-    """
-    if isinstance(answer, ContainedKinds):
-        yield f"{answer.play} contains: {answer.en}"
-        yield f"{answer.play} 含有：{answer.zh}"
-        yield from map(_format_reason, answer.reasons)
-        return
-    yield answer.en
-    yield answer.zh
+    """Yield the lines of an answer: the result, the reasons, and the readings of each play."""
+    contained = isinstance(answer, ContainedKinds)
+    yield f"{answer.play} contains: {answer.en}" if contained else answer.en
+    yield f"{answer.play} 含有：{answer.zh}" if contained else answer.zh
     yield from map(_format_reason, answer.reasons)
-    for judged in (answer.table, answer.play):
+    for judged in () if isinstance(answer, ContainedKinds) else (answer.table, answer.play):
         if judged is not None:
             yield ""
             yield from _format_play(judged)
@@ -65,8 +59,8 @@ def _format_play(judged: JudgedPlay) -> Iterator[str]:
 
 
 def _deciding_fields(reading: ComboReading) -> tuple[str, str]:
-    """Return the part of a reading that is equal in readings that differ only in a full house's
-    pair.
+    """Return the kind and the deciding rank of a reading. Full houses that differ only in the pair
+    have the same values.
     """
     return reading.kind, reading.decides
 
@@ -123,7 +117,9 @@ def command(
     as_json: bool,
     language: Language,
 ) -> None:
-    """Print what a PLAY is, or whether the second PLAY is legal on the first, and why.
+    """Print what combination a PLAY is.
+
+    With two, print whether the second is legal on the first, and why.
 
     Many spellings of cards are accepted: 10 or T, suits as letters or signs before or after their
     cards or not at all, jokers BJ and SJ. A suit covers the run it touches: ♦789J. SJ is the small
@@ -152,7 +148,7 @@ def command(
 
 
 def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
-    """Raise QuestionError for more plays than can be judged together."""
+    """Raise QuestionError for too many plays or declarations, or any with --contained."""
     most = 1 if contained else 2
     if len(plays) > most:
         raise QuestionError(

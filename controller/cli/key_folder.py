@@ -1,7 +1,7 @@
 """Key folders of `dealtable keys`: showing certificates, comparing fingerprints, rotating keys."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -35,24 +35,36 @@ from controller.service.wall_clock import read_wall_clock
 
 
 class KeysError(click.ClickException):
-    """A key that cannot be made, read or admitted: one line, exit 2."""
+    """A key cannot be made, read or admitted. The program prints one line and exits with 2."""
 
     exit_code = 2
 
 
 class FingerprintMismatch(KeysError):
-    """A key with another fingerprint than its owner's: a finding, exit 1."""
+    """The fingerprint of a key is not its owner's. This is a finding: the program exits with 1."""
 
     exit_code = 1
 
 
+@contextmanager
+def raise_keys_errors() -> Iterator[None]:
+    """Raise KeysError if the block raises an error about a file."""
+    try:
+        yield
+    except OSError as error:
+        raise KeysError(f"{error.filename}: {error.strerror}") from error
+    except (RosterError, ValueError) as error:
+        raise KeysError(str(error)) from error
+
+
 def format_certificate(certificate: Certificate) -> str:
-    """Return a certificate in lines: name, role, fingerprint, and its expiry date if it has one."""
+    """Return a certificate as lines: name, role, fingerprint, and the expiry date if it has one."""
     return "\n".join(f"{what + ':':<13}{said}" for what, said in _certificate_fields(certificate))
 
 
 def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | None) -> None:
-    """Raise FingerprintMismatch unless the certificate has its owner's fingerprint.
+    """Raise FingerprintMismatch unless the fingerprint of the certificate is the one that its
+    owner gave.
 
     `expected_fingerprint` is the whole fingerprint. With None the user must type its last group,
     which is not shown, so that only a person who got it from the owner can type it. Raises
@@ -70,13 +82,10 @@ def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | No
             raise KeysError(
                 "no fingerprint was given, nothing is admitted; scripts use --fingerprint"
             ) from None
-        fits = _normalize_fingerprint(said) in (
-            _normalize_fingerprint(last),
-            _normalize_fingerprint(whole),
-        )
+        known = [last, whole]
     else:
-        fits = _normalize_fingerprint(expected_fingerprint) == _normalize_fingerprint(whole)
-    if not fits:
+        said, known = expected_fingerprint, [whole]
+    if _normalize_fingerprint(said) not in map(_normalize_fingerprint, known):
         raise FingerprintMismatch(
             f"{certificate.name}: that is not this key's fingerprint: nothing is admitted. "
             "Somebody else's file, or a slip: let its owner show it again (keys fingerprint)"
@@ -93,7 +102,7 @@ def refuse_expired(certificate: Certificate, now: datetime) -> None:
 
 
 def format_clients(folder: Path, now: datetime) -> list[str]:
-    """Return a line for each client and the table's own key. Raises RosterError, KeysError."""
+    """Return lines for a table's clients and for its own key. Raises RosterError, KeysError."""
     there = Roster.load(folder)
     roster = Roster(there.clients, there.revoked, lambda: now)
     if not roster.clients:
@@ -144,7 +153,7 @@ def _normalize_fingerprint(mark: str) -> str:
 
 
 class KeyFolder(NamedTuple):
-    """The folders of a table's keys: `state_dir`, and `gateway_dir` for its gateway's files."""
+    """The folders of a table's keys: `state_dir` is the machine's, `gateway_dir` the gateway's."""
 
     state_dir: Path
     gateway_dir: Path
@@ -152,15 +161,15 @@ class KeyFolder(NamedTuple):
 
     @classmethod
     def from_path(cls, path: Path) -> "KeyFolder":
-        """Return the folders of a state directory or a table.toml. Raises ConfigError."""
+        """Return the folders for a state directory or a table.toml. Raises ConfigError."""
         if not path.is_file():
             return cls(path, path, None)
         config = load_table(path)
         return cls(config.table.state_dir, config.gateway_dir, path)
 
     def require_clients(self) -> None:
-        """Raise KeysError unless a table's clients are here. Its text names the path to use
-        instead.
+        """Raise KeysError unless `gateway_dir` contains a table's clients. The text of the error
+        names the path to use instead.
         """
         if (self.gateway_dir / ADMITTED_FOLDER).is_dir():
             return
@@ -180,11 +189,11 @@ def rotate_client(
     hours: float,
     expected_fingerprint: str | None,
 ) -> None:
-    """Give a client a new key. The old key stays valid for `hours`; 0 revokes it.
+    """Admit a new key for a client. The old key stays valid for `hours` hours; 0 revokes it.
 
     The new key is the one in `file`, after its fingerprint was compared (`expected_fingerprint`, or
-    typed). Without `file` a new pair is made here, if the old one was made here. Raises KeysError,
-    RosterError, OSError.
+    typed). Without `file` a new key pair is made here, if the old one was made here. Raises
+    KeysError, RosterError, OSError.
     """
     now = parse_moment(read_wall_clock())
     if file is not None:
@@ -205,7 +214,7 @@ def rotate_client(
 
 
 def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
-    """Make a new pair if the old one was made here. Raises KeysError otherwise."""
+    """Create a new key pair if the client's old pair was created here. Raises KeysError if not."""
     present = [each for each in Roster.load(key_folder.gateway_dir).clients if each.name == name]
     if not present:
         raise KeysError(f"{name} is not admitted here: see `dealtable keys list`")
@@ -222,8 +231,8 @@ def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
 
 
 def rotate_table_keys(key_folder: KeyFolder) -> None:
-    """Renew the table's own keys. Raises KeysError if a journal or a gateway still uses them.
-    Raises RosterError, OSError.
+    """Replace the table's own keys by new ones. Raises KeysError if a journal or a gateway still
+    uses them. Raises RosterError, OSError.
     """
     journal = key_folder.state_dir / STORE_NAME
     if journal.exists():

@@ -1,7 +1,5 @@
 """`dealtable keys`: making, admitting, listing, renewing and revoking keys."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from controller.cli.key_folder import (
     confirm_fingerprint,
     format_certificate,
     format_clients,
+    raise_keys_errors,
     refuse_expired,
     rotate_client,
     rotate_table_keys,
@@ -27,13 +26,7 @@ from controller.keys.table_keys import (
     write_key_request,
 )
 from controller.messages import Role
-from controller.roster import (
-    Roster,
-    RosterError,
-    fingerprint,
-    parse_moment,
-    read_certificate,
-)
+from controller.roster import Roster, fingerprint, parse_moment, read_certificate
 from controller.service.wall_clock import read_wall_clock
 
 
@@ -64,7 +57,7 @@ def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def format_examples(*lines: str) -> str:
-    """Return the examples at the end of a help page, each after `dealtable keys`."""
+    """Return the examples at the end of a help page. Each begins with `dealtable keys`."""
     return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
 
 
@@ -118,7 +111,7 @@ def create(place: KeyFolder | None, config: Path | None) -> None:
     place = KeyFolder.from_path(config) if config is not None else place
     if place is None:
         raise click.UsageError("Missing argument 'TABLE': the state directory, or --config")
-    with _raise_keys_errors():
+    with raise_keys_errors():
         if place.config is None:
             create_table_keys(place.state_dir)
         else:
@@ -141,7 +134,7 @@ def create(place: KeyFolder | None, config: Path | None) -> None:
 @expires_option
 def client(place: KeyFolder, name: str, role: str, expires: datetime | None) -> None:
     """Make a client's key pair here and admit it. Carry its .key_secret to its computer."""
-    with _raise_keys_errors():
+    with raise_keys_errors():
         public = create_client_keys(place.gateway_dir, name, Role(role))
         made = read_certificate(public)
         if made.role != role:
@@ -165,7 +158,7 @@ def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> N
     Carry NAME.key to the table (`dealtable keys admit`), and read the fingerprint out to the person
     who admits it.
     """
-    with _raise_keys_errors():
+    with raise_keys_errors():
         try:
             public = write_key_request(out, name, Role(role), expires)
         except FileExistsError as there:
@@ -197,13 +190,12 @@ def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: dateti
     Name, role and end are signed by the owner, so a person who carries the file cannot change them.
     --expires is set by the table, and replaces the end in the file.
     """
-    with _raise_keys_errors():
+    with raise_keys_errors():
         brought = read_client_file(file)
         refuse_expired(brought, parse_moment(read_wall_clock()))
         confirm_fingerprint(brought, mark)
-        enrol_client(
-            place.gateway_dir, brought, expires
-        )  # the compared certificate, even if the file has changed since
+        # the compared certificate, even if the file has changed since
+        enrol_client(place.gateway_dir, brought, expires)
     click.echo(f"{brought.name} is admitted as {brought.role}")
 
 
@@ -226,7 +218,7 @@ def list_clients(place: KeyFolder) -> None:
 @click.argument("file", type=PRESENT_FILE)
 def show_fingerprint(file: Path) -> None:
     """Show the owner and the fingerprint of a certificate file: a client's, or a table.key."""
-    with _raise_keys_errors():
+    with raise_keys_errors():
         click.echo(format_certificate(read_certificate(file)))
 
 
@@ -266,7 +258,7 @@ def rotate(
     if at_once and hours is not None:
         raise click.UsageError("--at-once leaves no --grace")
     grace_h = 0.0 if at_once else DEFAULT_GRACE_H if hours is None else hours
-    with _raise_keys_errors():
+    with raise_keys_errors():
         if name is None:
             rotate_table_keys(place)
         else:
@@ -287,7 +279,7 @@ def rotate(
 @click.option("--fingerprint", "mark", help="One of several keys of that name.")
 def revoke_command(place: KeyFolder, name: str, reason: str, mark: str | None) -> None:
     """Revoke a client's key for good: its connections end, and its commands are refused."""
-    with _raise_keys_errors():
+    with raise_keys_errors():
         for gone in revoke_client(
             place.gateway_dir, name, reason, parse_moment(read_wall_clock()), mark
         ):
@@ -300,17 +292,6 @@ def revoke_command(place: KeyFolder, name: str, reason: str, mark: str | None) -
 
 
 def _print_clients(place: KeyFolder) -> None:
-    with _raise_keys_errors():
+    with raise_keys_errors():
         lines = format_clients(place.gateway_dir, parse_moment(read_wall_clock()))
     click.echo("\n".join(lines))
-
-
-@contextmanager
-def _raise_keys_errors() -> Iterator[None]:
-    """Raise KeysError for errors of a file."""
-    try:
-        yield
-    except OSError as error:
-        raise KeysError(f"{error.filename}: {error.strerror}") from error
-    except (RosterError, ValueError) as error:
-        raise KeysError(str(error)) from error

@@ -25,7 +25,7 @@ from controller.cli import CliError
 from controller.config import TableConfig
 from controller.expected_boards import expected_boards
 from controller.faults import driver_error_fault, fault
-from controller.journal.attempt_history import AttemptHistory, attempt_histories
+from controller.journal.attempt_history import attempt_histories
 from controller.journal.entries import ChainBreak, JournalError, walk_chain
 from controller.journal.store import STORE_NAME, hold_journal_lock, open_read_only
 from controller.rules.profile_files import load_profile
@@ -44,7 +44,7 @@ STOP_DELAY_S: Final = 0.05
 
 
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` until it is done. Raises CliError if a signal ends it; all motion is stopped."""
+    """Run `work` and return its result. Raises CliError if a signal stops it and all motion."""
 
     async def run() -> T:
         task = asyncio.ensure_future(work())
@@ -84,37 +84,28 @@ def _refuse_open_attempt(path: Path) -> None:
             one.entry for one in walk_chain(rows) if not isinstance(one, ChainBreak)
         )
     for progress in list(known.values())[-2:]:
-        if _is_open(progress):
+        outcome, steps = progress.outcome, set(progress.steps)
+        is_held = "held" in steps and not {"released", "withdrawn"} & steps
+        if "begun" in steps if outcome is None else is_held and outcome.value == "ok":
             raise CliError(
                 f"attempt {progress.attempt} of deal {progress.deal} is not over, and its cards "
                 "are in the machine: start the table (`dealtable run`) and end that deal first"
             )
 
 
-def _is_open(progress: AttemptHistory) -> bool:
-    steps = progress.steps
-    if progress.outcome is None:
-        return "begun" in steps
-    return (
-        "held" in steps
-        and not {"released", "withdrawn"} & set(steps)
-        and (progress.outcome.value == "ok")
-    )
-
-
 @asynccontextmanager
 async def open_boards(
     config: TableConfig, control: Path | None, *, settings: bool = True
 ) -> AsyncIterator[tuple[BoardPair, Operator]]:
-    """Open a table's boards for the block. Yield them and the operator of the machine.
+    """Open the boards of a table for the block.
+
+    Yield the boards, and the operator who does the manual steps.
 
     With `settings` false any settings of the boards are accepted. `control` is the socket of a
     simulated table. At the end nothing moves any more. Raises CliError.
     """
-    ports = {
-        "dealer": SerialPort(config.dealer.port, config.dealer.baud),
-        "reader": SerialPort(config.reader.port, config.reader.baud),
-    }
+    sections = {"dealer": config.dealer, "reader": config.reader}
+    ports = {board: SerialPort(of.port, of.baud) for board, of in sections.items()}
     who = expected_boards(config, own_image().hash, settings=settings)
     bench = BoardPair(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
     try:
@@ -133,7 +124,7 @@ async def open_boards(
 
 
 def read_card_set(config: TableConfig) -> CardSetSpec:
-    """Return the set in a table's machine, from its rulebook and configuration."""
+    """Return the set of cards in a table's machine, as rulebook and configuration describe it."""
     profile = load_profile(config.table.profile, config.table.event)
     deck = profile.deck
     back = Back[config.card_sets[0].back]
@@ -141,19 +132,19 @@ def read_card_set(config: TableConfig) -> CardSetSpec:
 
 
 class TerminalOperator:
-    """An operator who is asked at the terminal. Without one every step counts as not done."""
+    """A person at the terminal who does manual steps. Without a terminal no step is done."""
 
     def __init__(self) -> None:
         self._typed = b""
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """Ask for a step, as in `Operator.do`."""
+        """Ask the person to do a step. Return False if they cannot do it."""
         asked, of = operator_step(name), machine_parts().get(part)
         zh, en = ("", "") if of is None else (of.zh, of.en)
         return await self._ask(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
 
     async def prepare(self, name: StepName) -> bool:
-        """Ask to get ready for a step, as in `Operator.prepare`."""
+        """Ask the person to get ready for a step. Return False if they cannot do it."""
         asked = operator_step(name)
         return await self._ask(
             f"听到信号后立即：{asked.zh}。准备好后按 Enter",
@@ -161,7 +152,7 @@ class TerminalOperator:
         )
 
     async def signal(self, name: StepName) -> None:
-        """Give the signal for a step, as in `Operator.signal`."""
+        """Print the signal for a step, with a sound."""
         asked = operator_step(name)
         click.echo(f"\a\n   现在！NOW! {asked.zh} {asked.en}\n", err=True)
 
@@ -175,7 +166,7 @@ class TerminalOperator:
         return (await self._read_line()) not in ("skip", "s", "跳过")
 
     async def _read_line(self) -> str:
-        """Return the next typed line. The loop keeps serving the boards meanwhile."""
+        """Return the next line that the person types. The loop serves the boards meanwhile."""
         loop, typed = asyncio.get_running_loop(), asyncio.Event()
         number = sys.stdin.fileno()
 
@@ -197,7 +188,9 @@ class TerminalOperator:
 
 @asynccontextmanager
 async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
-    """Yield an operator at the terminal, or the one of a simulated table. Raises CliError."""
+    """Yield the operator: the simulated one at a simulated table, or else the person at the
+    terminal. Raises CliError.
+    """
     if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
         control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")
     if control is None or config.table.backend != "sim":

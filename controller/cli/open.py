@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 import msgspec
+from nacl.utils import random as entropy
 
 from controller.cli import CliError, raise_cli_error
 from controller.cli.options import PRESENT_FILE, PRESENT_FOLDER
@@ -37,7 +38,7 @@ _NONCE_BYTES = 32
 @click.option("--json", "as_json", is_flag=True, help="Print seed, cut and record as JSON.")
 @click.pass_context
 def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_json: bool) -> None:
-    """Open an attempt that no machine can open any more, and check it.
+    """Open the sealed data of an attempt that no machine can open any more, and check them.
 
     After a power cut the machine has lost the key of the attempt in progress, and writes the entry
     `sealed_to_chief`. The chief's key opens the attempt here: seed, cut and all observations of the
@@ -60,7 +61,7 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
 
 
 def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
-    """Return the attempt, if only the chief can open it. Raises CliError."""
+    """Return the attempt `number`. Raises CliError unless only the chief's key can open it."""
     with raise_cli_error(JournalError):
         entries = [chained.entry for chained in read_source(state_dir).entries]
     progress = attempt_histories(entries).get(number)
@@ -74,7 +75,9 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
 
 
 def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
-    """Return the key of the attempt's sealed data. Raises CliError for a wrong chief's key."""
+    """Unseal the attempt's key with the chief's key, and return it. Raises CliError for another
+    key.
+    """
     with raise_cli_error(RosterError):
         chief = read_certificate(key)
     if chief.unseal is None:
@@ -85,15 +88,13 @@ def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
         raise CliError(
             f"{key}: attempt {progress.attempt} was sealed to another chief's key"
         ) from None
-    return AttemptKey(raw, _refuse_sealing)
-
-
-def _refuse_sealing(_: int) -> bytes:
-    raise AssertionError("nothing is closed here")
+    return AttemptKey(raw, entropy)
 
 
 def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the data that the entries `revealed` and `record` would contain. Raises CliError."""
+    """Unseal the data of the attempt. Return them as the entries `revealed` and `record` would
+    contain them. Raises CliError.
+    """
     unseal = key.unseal
     cut = progress.data("cut")
     try:

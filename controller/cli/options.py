@@ -24,7 +24,7 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return the placeholder for the number in the help."""
+        """Return the placeholder that the help shows for the value."""
         return "N"
 
 
@@ -34,12 +34,12 @@ class DecimalNumber(click.FloatRange):
     name = "number"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        """Return the placeholder for the number in the help."""
+        """Return the placeholder that the help shows for the value."""
         return "X"
 
 
 def language_option(subject: str) -> Callable[[Function], Function]:
-    """Return the option --language for the text `subject` of a command."""
+    """Return the option --language. `subject` says in the help which text has that language."""
     return click.option(
         "--language",
         type=click.Choice(["en", "zh"]),

@@ -59,7 +59,7 @@ def command() -> None:
 @command.command()
 @click.argument("name", type=FILE)
 def key(name: Path) -> None:
-    """Make the keys that releases are signed with.
+    """Create the key pair that signs releases.
 
     NAME.key is public. Keep NAME.key_secret secret, off every table and out of every repository.
     """
@@ -84,7 +84,7 @@ def key(name: Path) -> None:
 def make(
     folder: str, version: str, serial: int, released: datetime, out: Path | None, whole: bool
 ) -> None:
-    """Write the manifest of a program.
+    """Write the manifest of a program: its files and firmware with their hashes.
 
     DIR is a checkout or an unpacked wheel; `installed` is this program. If there is a manifest
     already, the new serial must be higher. Exit 2 for a program that contains a link. With --whole
@@ -115,7 +115,7 @@ def make(
 @click.argument("manifest", type=FILE)
 @click.option("--key", "key_file", type=FILE, required=True, help="The release's .key_secret.")
 def sign(manifest: Path, key_file: Path) -> None:
-    """Sign a manifest.
+    """Sign a manifest with the secret key of releases.
 
     The signature is written beside it, with .sig after its name.
     """
@@ -164,11 +164,12 @@ def check(
     except BadRelease as wrong:
         click.echo(f"{path}: {wrong}")
         context.exit(1)
-    if whole:
-        unlike: Iterator[str] = map(str, file_differences(signed.files, hash_folder_files(place)))
-    else:
-        text = f"{FIRMWARE_FOLDER}: boards that carry it report another hash than the released one"
-        unlike = find_differences(signed, place, text)
+    text = f"{FIRMWARE_FOLDER}: boards that carry it report another hash than the released one"
+    unlike = (
+        map(str, file_differences(signed.files, hash_folder_files(place)))
+        if whole
+        else find_differences(signed, place, text)
+    )
     wrong_lines = [*_find_newer_release(signed, state_dir), *unlike]
     for line in wrong_lines:
         click.echo(line)
@@ -180,9 +181,7 @@ def check(
 
 
 def _require_higher_serial(path: Path, serial: int) -> None:
-    """Raise FileError unless `serial` is higher than that of the manifest at `path`, if there is
-    one.
-    """
+    """Raise FileError if there is a manifest at `path` whose serial is not lower than `serial`."""
     if path.exists():
         there = read_manifest(path)
         if serial <= there.serial:
@@ -193,7 +192,7 @@ def _require_higher_serial(path: Path, serial: int) -> None:
 
 
 def _find_newer_release(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:
-    """Yield one line if a newer release was used before."""
+    """Yield one line if a newer release ran on this table before."""
     before = None if state_dir is None else read_remembered_release(state_dir)
     if before is not None and manifest.serial < before.serial:
         yield (

@@ -31,18 +31,21 @@ RuleRow = tuple[str, Text, Text]
 
 
 class RuleRows:
-    """Rows of one table. `ratios` are the widths of the two columns beside the key."""
+    """A table of rules that rich prints. On a narrow terminal it prints one rule below the other.
+
+    `ratios` are the relative widths of the two columns beside the key.
+    """
 
     def __init__(
         self, rows: Iterable[RuleRow], ratios: tuple[int, int], headings: Sequence[str] = ()
     ) -> None:
-        """Store the rows. `headings` are those of all three columns, or empty."""
+        """Store the rows. `headings` are the headings of all three columns, or empty."""
         self._rows = list(rows)
         self._ratios = ratios
         self._headings = tuple(headings)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the rows in a layout for the available columns."""
+        """Yield the rows as a table, or one below the other if there are too few columns."""
         if options.max_width < MIN_TABLE_WIDTH:
             yield from self._stacked()
         else:
@@ -57,7 +60,7 @@ class RuleRows:
                 yield Padding(text, (0, 0, 0, 2))
 
     def _table(self, width: int) -> Table:
-        """Return the rows as a table in which no key is broken."""
+        """Return the rows as a table. The column of keys is wide enough for the longest key."""
         table = Table(box=None, show_header=bool(self._headings), pad_edge=False, expand=True)
         first, *others = self._headings or ("", "", "")
         share = max(self._ratios) * width // (max(self._ratios) + sum(self._ratios))
@@ -76,7 +79,7 @@ def _format_key(key: str) -> Text:
 
 
 def make_rich_console() -> Console:
-    """Return a console with the width of COLUMNS, of the terminal, or of a wide page."""
+    """Return a console of rich. Its width is COLUMNS, that of the terminal, or _DEFAULT_WIDTH."""
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return Console(width=int(told))
@@ -85,7 +88,7 @@ def make_rich_console() -> Console:
 
 
 def print_renderables(console: Console, parts: Iterable[RenderableType]) -> None:
-    """Print parts one below the other. Without a terminal, spaces at line ends are removed."""
+    """Print objects of rich one below the other. A file gets no spaces at line ends."""
     with console.capture() as captured:
         for part in parts:
             console.print(part)
@@ -158,44 +161,17 @@ def _print_list(as_json: bool) -> None:
         _print_json([_rulebook_data(profile) for profile in profiles])
         return
     console = make_rich_console()
-    print_renderables(
-        console,
-        _rulebook_blocks(profiles)
-        if console.width < MIN_TABLE_WIDTH
-        else [_rulebook_table(profiles)],
-    )
-
-
-def _rulebook_table(profiles: list[Profile]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("profile", "规则 rulebook", "hash", _PROVISIONAL):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("profile", "hash"))
+    blocks = []
     for profile in profiles:
-        table.add_row(
-            profile.name,
-            _format_titles(profile),
-            _hash_prefix(profile),
-            _provisional_share(profile),
-        )
-    return table
-
-
-def _rulebook_blocks(profiles: list[Profile]) -> Iterator[Text]:
-    for profile in profiles:
-        yield Text(f"{profile.name}\n{_format_titles(profile)}\nhash {_hash_prefix(profile)}")
-        yield Text(f"{_provisional_share(profile)} {_PROVISIONAL}\n")
-
-
-def _format_titles(profile: Profile) -> str:
-    return f"{profile.title_zh}\n{profile.title_en}"
-
-
-def _hash_prefix(profile: Profile) -> str:
-    return profile_hash(profile).hex()[:16]
-
-
-def _provisional_share(profile: Profile) -> str:
-    return f"{len(profile.provisional)} / {len(rules_by_key(profile))}"
+        name, titles = profile.name, f"{profile.title_zh}\n{profile.title_en}"
+        prefix = profile_hash(profile).hex()[:16]
+        share = f"{len(profile.provisional)} / {len(rules_by_key(profile))}"
+        table.add_row(name, titles, prefix, share)
+        blocks.append(Text(f"{name}\n{titles}\nhash {prefix}\n{share} {_PROVISIONAL}\n"))
+    print_renderables(console, blocks if console.width < MIN_TABLE_WIDTH else [table])
 
 
 def _rulebook_data(profile: Profile) -> dict[str, Any]:
@@ -233,7 +209,7 @@ def _format_value(profile: Profile, key: str) -> Text:
 
 
 def _format_source(profile: Profile, key: str) -> Text:
-    """Return the source of a value, with remarks."""
+    """Return the source of a rule's value, with a remark if the value has a special state."""
     text = _format_article(profile, key)
     if profile.event and profile.is_settled(key):
         before = value_words(key, profile.event.before[key])
@@ -258,8 +234,8 @@ def _format_article(profile: Profile, key: str) -> Text:
 
 
 def _print_regulations(profile: Profile, as_json: bool) -> None:
-    """Print the page exactly as it is hashed. The hashes go to stderr, so that a pipe gets only the
-    page.
+    """Print the page of regulations exactly as it is hashed. The hashes go to stderr, so that a
+    pipe gets only the page.
     """
     if as_json:
         data = {**_rulebook_data(profile), "regulations": to_settle(profile)}
@@ -288,7 +264,7 @@ def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> Non
 
 
 def _difference_data(key: str, *profiles: Profile) -> dict[str, Any]:
-    """Return one key for programs: its names, and the value in each profile that has it."""
+    """Return one rule for --json: its labels, and its value in each profile that has the rule."""
     label = all_keys()[key].label
     rules = {profile.name: rules_by_key(profile) for profile in profiles}
     return {

@@ -84,7 +84,7 @@ def command(
 @config_option
 @record_option
 def machine(path: Path, record: Path | None) -> None:
-    """Run only the machine: ports, pins, state and journal; no network.
+    """Run only the machine process. It has ports, pins, state and journal, but no network.
 
     Writes "ready" to the output when its gateway may start.
     """
@@ -129,7 +129,7 @@ def machine(path: Path, record: Path | None) -> None:
 @command.command(short_help="Run the gateway alone; no faces, no ports.")
 @config_option
 def gateway(path: Path) -> None:
-    """Run only the gateway: feed and commands; no faces, no ports.
+    """Run only the gateway process. It has feed and commands, but no faces and no ports.
 
     A table has only one gateway. If another one is running, this command changes nothing and exits
     2.
@@ -147,7 +147,7 @@ def gateway(path: Path) -> None:
 
 
 async def _serve_gateway(config: TableConfig) -> None:
-    """Serve the table, and send heartbeats to the supervisor. Raises GatewayError."""
+    """Run the gateway, and send heartbeats to its supervisor. Raises GatewayError."""
     from controller.gateway.gateway import run_gateway
     from controller.service.process_signals import SystemdNotifier, run_heartbeat
     from controller.service.wall_clock import read_wall_clock
@@ -168,8 +168,9 @@ async def _serve_gateway(config: TableConfig) -> None:
 
 @contextmanager
 def _lock_gateway(config: TableConfig) -> Iterator[None]:
-    """Hold a lock for the block, so that only one gateway serves this table. Raises CliError
-    otherwise.
+    """Hold a lock for the block, so that a second gateway cannot serve this table.
+
+    Raises CliError otherwise.
 
     The locked file is the gateway's own secret. A gateway always has this file, and only its user
     can open and lock it. The kernel releases the lock if the process dies.
@@ -195,7 +196,9 @@ def _lock_gateway(config: TableConfig) -> Iterator[None]:
 
 
 def _deny_network() -> None:
-    """Make the kernel refuse this process every socket except Unix sockets, if possible.
+    """Make the kernel refuse this process every socket except Unix sockets.
+
+    Log a warning if it cannot.
 
     This restricts a machine that an attacker controls. The unchanged program never opens another
     socket.

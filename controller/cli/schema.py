@@ -49,26 +49,26 @@ CommandId = Annotated[
 
 
 class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
-    """A match is set up: its players and seats, its rulebook, and what its pairs bring."""
+    """A match was set up: its players, table, rulebook, and the earlier penalties of its teams."""
 
     meeting: Meeting  # type: ignore[assignment]  # a plain map in the base type, which has no match types
     record: tuple[PenaltyEntry, ...]  # type: ignore[assignment]
 
 
 class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
-    """An event of the match at the private entry `n`."""
+    """An event of the match that was withheld, and the number `n` of its private entry."""
 
     event: MatchEvent  # type: ignore[assignment]
 
 
 class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
-    """Private events of the match that may be published now: all returns of a deal at once."""
+    """Withheld events of the match that are published now: all returned cards of a deal at once."""
 
     told: tuple[KeptEventSchema, ...]  # type: ignore[assignment]
 
 
 class TakenOverDataSchema(TakenOverData, frozen=True, kw_only=True):
-    """A match that was taken over from another table."""
+    """A match that this table took over from another table."""
 
     proofs: tuple[TransferProof, ...]  # type: ignore[assignment]
     moves: tuple[TableMove, ...] | UnsetType = UNSET  # type: ignore[assignment]
@@ -84,7 +84,7 @@ _MATCH_DATA_TYPES: Final[Mapping[str, Any]] = {
 
 
 class RefusedReply(msgspec.Struct, frozen=True, kw_only=True):
-    """A refusal of a command: the reason, and the action to take."""
+    """A refusal of a command, with the reason and the action to take."""
 
     id: str
     ok: bool
@@ -103,7 +103,7 @@ def command_types() -> dict[str, Any]:
 
 
 def reply_types() -> dict[str, Any]:
-    """Return the type of the reply to each executed command, by command."""
+    """Return the type of the reply to each command if it was executed, by the command's name."""
     return {
         cmd: msgspec.defstruct(
             f"{_camel_case(cmd)}Reply",
@@ -120,9 +120,10 @@ MESSAGE_NAMES: Final = ("state", "event", "command", "reply")
 
 
 def make_schema(name: str | None = None) -> dict[str, Any]:
-    """Return one JSON Schema of all messages, each in `$defs` under its name, or of one message.
+    """Return one JSON Schema of all messages, or only of the message `name`.
 
-    The same part has the same name in each schema.
+    The schema of all messages has each in `$defs` under its name. The same part has the same name
+    in each schema.
     """
     messages, parts = _build_definitions()
     if name is None:
@@ -158,7 +159,7 @@ _MODULE_PREFIXES: Final = {
 
 
 def _without_module_names(schema: Any) -> Any:
-    """Return a schema, or parts of one, without module names."""
+    """Return a schema, or parts of one, without the module names before the names of types."""
     if isinstance(schema, dict):
         return {_public_name(key): _without_module_names(value) for key, value in schema.items()}
     if isinstance(schema, list | tuple):
@@ -174,9 +175,7 @@ def _public_name(name: str) -> str:
 
 
 def _reachable_parts(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts that a schema refers to, directly or through others, in the order of
-    `parts`.
-    """
+    """Return the parts that a schema needs, directly or through others, in the order of `parts`."""
     wanted: set[str] = set()
     ahead = list(_find_references(schema))
     while ahead:
@@ -250,7 +249,7 @@ def _make_command_type(cmd: str, order: CommandSpec) -> Any:
 
 
 def _describe_command(order: CommandSpec) -> str:
-    """Return what a command does, the roles that may give it, and its phases."""
+    """Return what a command does, which roles may give it, and in which phases."""
     bound = {
         "none": "Deal and attempt: null.",
         "machine": "Deal and attempt: the machine's (`machine` of the state).",

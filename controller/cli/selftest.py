@@ -115,7 +115,7 @@ async def _run_selftest(
         bar.update(task, description=what, completed=done, total=of)
 
     async with open_boards(table, control) as (bench, hands):
-        figures = SelftestFigures(reader_is_polled=bench.reader_is_polled)
+        figures = SelftestFigures(reader_is_polled=bench.reader.is_polled)
         await run_selftest(
             SelftestSession(bench, hands, figures, read_card_set(table), table.reader.look_s, told),
             cards,
@@ -140,7 +140,7 @@ def _find_own_release() -> ProgramRelease | None:
 
 
 def _write_report(report: SelftestReport, folder: Path) -> Path:
-    """Write both files of a report and return the path of its page. Raises CliError."""
+    """Write a report as JSON and Markdown. Return the path of the Markdown. Raises CliError."""
     moment = datetime.fromisoformat(report.time).strftime("%Y%m%dT%H%M%SZ")
     name = f"selftest-{report.table}-{moment}"
     page, as_json = report_page(report), msgspec.json.format(msgspec.json.encode(report)) + b"\n"
@@ -164,7 +164,7 @@ def read_reports(folder: Path) -> list[SelftestReport]:
 
 
 def format_report_line(report: SelftestReport) -> str:
-    """Return a report in one line."""
+    """Return a summary of a report on one line."""
     named = ", ".join(report.failed_parts or report.warned_parts)
     line = f"self-test {report.time[:16]}: {report.verdict}" + (f": {named}" if named else "")
     return escape_unprintable(line)

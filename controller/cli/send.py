@@ -18,6 +18,7 @@ from controller.cards import composition, face_text, parse_face
 from controller.cli import CliError
 from controller.cli.command_help import (
     OFFENCE_ARGUMENT,
+    argument_fields,
     describe_command,
     describe_unknown_command,
     format_command_list,
@@ -60,6 +61,7 @@ _DECK: Final = composition(2, jokers=True)
 _UNKNOWN_COMMAND: Final = CommandSpec(
     frozenset(Role), frozenset(MachinePhase), True, "none", NoArgs, "not known here"
 )
+"""The declaration of a command that is unknown here. It is sent signed, and the table checks it."""
 
 EXAMPLES: Final = """\b
 Examples:
@@ -152,10 +154,9 @@ def command(
     try:
         reply = asyncio.run(ask())
     except NoAnswer as error:
-        said = f"no answer: {error}"
-        if language == "zh":  # the connection's state comes first
-            stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
-            said = f"没有应答{stood}（{error}）"
+        # in Chinese the connection's state comes first
+        stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
+        said = f"没有应答{stood}（{error}）" if language == "zh" else f"no answer: {error}"
         click.echo(safe_line(said), err=True)
         sys.exit(1)
     except BadAddress as error:
@@ -174,13 +175,14 @@ async def ask_about_present(
     person: str | None = None,
     answer_s: float = REPLY_TIMEOUT_S,
 ) -> CommandReply:
-    """Send `cmd` about the given deal and attempt. None means the present ones.
+    """Send a command that names a deal and an attempt, and return the table's reply.
 
-    The present ones are those of the machine for the machine's commands, and those of the match for
-    the match's commands. Returns the table's reply, or the reply to the snapshot if that was
-    refused. The time limit of each of the two is `answer_s`. Raises NoAnswer.
+    If `deal` or `attempt` is None, the present one is used: that of the machine for the machine's
+    commands, and that of the match for the match's commands. If the table refuses the snapshot that
+    contains them, the reply to the snapshot is returned. The time limit of each of the two requests
+    is `answer_s`. Raises NoAnswer.
     """
-    bound = _find_declaration(cmd).bound_to
+    bound = COMMANDS.get(cmd, _UNKNOWN_COMMAND).bound_to
     if bound != "none" and (deal is None or attempt is None):
         snapshot = await client.ask("snapshot", timeout_s=answer_s)
         if not snapshot.ok or snapshot.result is None:
@@ -197,7 +199,7 @@ async def ask_about_present(
 
 
 def check_person(person: str | None, language: Language) -> None:
-    """Raise click.UsageError unless `person` is a valid name."""
+    """Raise click.UsageError unless `person` is None or a valid name of a person."""
     try:
         msgspec.convert(person, PersonName | None)
     except msgspec.ValidationError:
@@ -214,7 +216,7 @@ class _PresentDeal(msgspec.Struct):
 
 
 def _require_signer(cmd: str, language: Language) -> None:
-    """Raise click.UsageError for an unknown command, and for a signed command without a signer."""
+    """Raise click.UsageError if a command without --as is unknown or must be signed."""
     order = COMMANDS.get(cmd)
     if order is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
@@ -229,7 +231,7 @@ def _require_signer(cmd: str, language: Language) -> None:
 
 
 def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
-    """Raise CliError if there is no such client. The text lists the existing clients."""
+    """Raise CliError, with a list of the clients, if the client `name` has no key here."""
     folder = state_dir / CLIENTS_FOLDER
     if not (folder / f"{name}.key_secret").exists():
         there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
@@ -241,7 +243,9 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
 
 
 def _parse_offence(text: str, language: Language) -> str:
-    """Return the id of an offence. An unknown id is sent to the table unchanged.
+    """Return the id of an offence, from its id or its name.
+
+    An unknown id is sent to the table unchanged.
 
     The part of a name in brackets may be left out if the rest is unique. Raises click.UsageError
     for a text that is only similar to an offence, and for a text that cannot be an id.
@@ -264,9 +268,7 @@ def _parse_offence(text: str, language: Language) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    """Return a name in the form for comparison: small letters, narrow characters, no blank at a
-    bracket.
-    """
+    """Return a name for comparison: lower case, narrow characters, no blank beside a bracket."""
     return _BRACKET.sub(r"\1", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
@@ -291,27 +293,21 @@ def _parse_card(text: str, language: Language) -> str:
     return face_text(play.faces[0])
 
 
-def _find_declaration(cmd: str) -> CommandSpec:
-    """Return the conditions of a command. An unknown command is sent signed, and the table checks
-    it.
-    """
-    return COMMANDS.get(cmd, _UNKNOWN_COMMAND)
-
-
 def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
-    """Return NAME=VALUE words as a command's arguments. A text argument stays text.
+    """Return the words NAME=VALUE as the arguments of a command, by name.
+
+    A text argument stays text.
 
     An offence may be given by its id, or by its English or Chinese name. A card is written as
     people write it. Raises click.UsageError, in `language`.
     """
-    shape = inspect.type_info(_find_declaration(cmd).args)
-    assert isinstance(shape, inspect.StructType)  # always true for argument types
-    types = {field.name: without_none(field.type) for field in shape.fields}
+    fields = argument_fields(COMMANDS.get(cmd, _UNKNOWN_COMMAND).args)
+    types = {field.name: without_none(field.type) for field in fields}
     return dict(_parse_argument(arg, types, language) for arg in args)
 
 
 def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -> None:
-    """Print a reply: JSON unchanged, or one line for people (a refusal on stderr).
+    """Print a table's reply: JSON unchanged, or one line for people (a refusal on stderr).
 
     A compromised gateway may answer anything, so control characters are escaped.
     """

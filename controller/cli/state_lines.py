@@ -1,6 +1,7 @@
 """Lines for people about the state of a table, in English and Chinese."""
 
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from controller.client.connection import TableConnectionState
@@ -9,7 +10,6 @@ from controller.messages import (
     Alert,
     AttemptOutcome,
     Fairness,
-    PublicMachine,
     PublicMatch,
     PublicState,
     RefereeCall,
@@ -68,7 +68,7 @@ LINE_STATES_ZH: Final[Mapping[TableConnectionState, str]] = {
 
 
 class StateLine(NamedTuple):
-    """A line for people, and its style for rich."""
+    """A line of text for people, and the style in which rich prints it."""
 
     text: str
     style: str = ""
@@ -82,7 +82,7 @@ _OUTCOME_STYLES: Final = {"ok": GOOD_STYLE}
 
 
 class StateLines:
-    """The lines of one table, in `language`."""
+    """The lines for people about one table, in `language`."""
 
     def __init__(self, language: Language = "en") -> None:
         self._is_chinese = language == "zh"
@@ -93,10 +93,10 @@ class StateLines:
         now: PublicState,
         pause_reasons: Mapping[str, str] | None = None,
     ) -> Iterator[StateLine]:
-        """Yield lines for the changes from `before` (or None) to `now`, the most important first.
+        """Yield a line for each change between two states, the most important first.
 
-        `pause_reasons` contains the reasons that people gave for pauses, by the pause's name, if
-        they were received.
+        `before` is None for the first state. `pause_reasons` contains the reasons that people gave
+        for pauses, by the pause's name, if they were received.
         """
         yield from self._alert_lines(before.alerts if before else [], now.alerts)
         yield from self._pause_lines(
@@ -122,9 +122,7 @@ class StateLines:
     def connection_line(
         self, state: TableConnectionState, last_state: PublicState | None
     ) -> StateLine:
-        """Return the line about the state of the connection. `last_state` is the last state of the
-        table.
-        """
+        """Return the line about the connection. `last_state` is the table's last state."""
         said = LINE_STATES_ZH[state] if self._is_chinese else str(state)
         if state is TableConnectionState.OPEN:
             return StateLine(said, GOOD_STYLE)
@@ -134,7 +132,9 @@ class StateLines:
         return StateLine(f"{said}{since}", BAD_STYLE)
 
     def silence_line(self, last_state: PublicState | None, after_s: float) -> StateLine:
-        """Return the line for a silent table, with the time of its last state by its own clock."""
+        """Return the line about a silent table. It has the time of the last state, by the table's
+        clock.
+        """
         since = (
             self.format_text("since", time=last_state.time)
             if last_state
@@ -143,7 +143,7 @@ class StateLines:
         return StateLine(self.format_text("silence", since=since), BAD_STYLE)
 
     def format_text(self, part: str, /, **values: object) -> str:
-        """Return a line, or a part of one, with its values filled in."""
+        """Return the text `part` of LINE_TEXTS with `values` filled in."""
         return self._choose(LINE_TEXTS[part]).format(**values)
 
     def _choose(self, words: Words) -> str:
@@ -234,17 +234,13 @@ class StateLines:
         return self.format_text("outcome", attempt=which, outcome=told, why=why)
 
     def _attempt_text(self, deal: int, of_deal: int | None) -> str:
-        """Return the number of an attempt at its deal. A table of an older version does not send
-        the number.
+        """Return the text about an attempt: its deal, and its number within the deal. A table of an
+        older version does not send the number.
         """
         if of_deal is None:
             return self.format_text("deal", deal=deal)
         return self.format_text("attempt", deal=deal, attempt=of_deal)
 
 
-def _machine_fields(machine: PublicMachine) -> tuple[object, ...]:
-    return machine.phase, machine.deal, machine.attempt, machine.fed, machine.refed
-
-
-def _match_fields(match: PublicMatch) -> tuple[object, ...]:
-    return match.match, match.phase, match.deal, match.level, match.levels, match.next_en
+_machine_fields: Final = attrgetter("phase", "deal", "attempt", "fed", "refed")
+_match_fields: Final = attrgetter("match", "phase", "deal", "level", "levels", "next_en")

@@ -24,7 +24,7 @@ from controller.roster import (
 
 
 def read_table_endpoints(state_dir: Path) -> Endpoints:
-    """Return the endpoints of the table of a state directory.
+    """Return the addresses and the key of the table that has this state directory.
 
     Its key must be the one in keys/table.key. The gateway can write endpoints.json, and a command
     that was signed for another table would be valid there. Raises CliError, also if the two keys
@@ -43,12 +43,12 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
 
 
 def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
-    """Return the client `name` of a state directory's clients/. Raises CliError."""
+    """Return the identity of the client `name` of a state directory. Raises CliError."""
     return read_identity(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
 
 
 def read_identity(secret_file: Path) -> ClientIdentity:
-    """Return the client identity in a secret certificate. Raises CliError."""
+    """Return the identity of a client from the file of its secret certificate. Raises CliError."""
     with raise_cli_error(RosterError):
         certificate = read_certificate(secret_file)
     if certificate.curve_secret is None:
@@ -59,9 +59,12 @@ def read_identity(secret_file: Path) -> ClientIdentity:
 
 
 def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
-    """Return a table's public key in Z85, from the key itself or a file. Raises CliError.
+    """Return a table's public key in Z85, and the key that checks its signed heads.
 
-    The second value is the key of the table's signed heads, or None without a file.
+    Raises CliError.
+
+    `key_or_file` is the public key itself or a certificate file. The second value is None if it is
+    not a file.
     """
     file = Path(key_or_file)
     if not file.exists():
@@ -72,7 +75,7 @@ def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
 
 
 def new_command_id() -> str:
-    """Return a new command id, which is never used twice."""
+    """Return a new random command id."""
     return entropy(12).hex()
 
 
@@ -80,7 +83,9 @@ _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class WatchTarget(NamedTuple):
-    """The endpoints of a table, the client's identity, and the key of signed heads, if known."""
+    """A table to watch: its endpoints, the client's identity, and the key of signed
+    heads or None.
+    """
 
     endpoints: Endpoints
     identity: ClientIdentity
@@ -93,7 +98,7 @@ def find_watch_targets(
     server_keys: Sequence[str],
     key_file: Path | None,
 ) -> list[WatchTarget]:
-    """Return every table to watch. Raises CliError or UsageError.
+    """Return every table that the options of `watch` name. Raises CliError or UsageError.
 
     `feeds` are addresses, with a key of `server_keys` for each or one for all. Without `feeds` the
     `state_dirs` contain the addresses of their tables, which must then have the keys of
@@ -130,7 +135,7 @@ def find_watch_targets(
 
 
 def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
-    """Return the table of a state directory. Its key must be `key`, or the one in that file."""
+    """Return the table of a state directory. Its key must be `key`, or that in the file `key`."""
     endpoints = read_table_endpoints(folder)
     curve, verify = read_table_keys(key)
     if curve != endpoints.server_key:

@@ -44,7 +44,7 @@ sent to a third table from the first one.
 
 
 class TransferPart(msgspec.Struct, frozen=True):
-    """One part of a transferred match, as `document` returns it."""
+    """One part of a transferred match, as the command `document` returns it."""
 
     match: str
     to: str
@@ -56,7 +56,7 @@ class TransferPart(msgspec.Struct, frozen=True):
 
 
 class TransferFailed(Exception):
-    """A table refused its step, or the first table did not sign the data of the match."""
+    """A failed transfer: a table refused a step, or the first table did not sign the match."""
 
 
 class TransferClient:
@@ -79,10 +79,10 @@ class TransferClient:
         self._client_name, self._authority = client_name, authority
 
     async def fetch_match(self, table: str | None) -> tuple[TransferPart, ...]:
-        """Transfer the match from the first table to `table`, or to the second one. Return its
-        parts.
+        """End the match at the first table, and return the parts of its document.
 
-        Raises TransferFailed.
+        The match goes to the second table, or to `table` if only its id is known. Raises
+        TransferFailed.
         """
         assert self.source is not None  # checked by `_check_options`
         head = None
@@ -111,7 +111,7 @@ class TransferClient:
             ) from None
 
     async def deliver_match(self, parts: Sequence[TransferPart]) -> dict[str, Any]:
-        """Send the parts to the second table. Return the state of the match there."""
+        """Send the parts to the second table. Return that table's answer about the match."""
         assert self.target is not None  # checked by `_check_options`
         wanted = ("digest", "sig", "part", "parts", "text")
         known = {"verify": self.verify_key, **self._authority}
@@ -124,7 +124,7 @@ class TransferClient:
     async def _send_commands(
         self, state_dir: Path, commands: Sequence[tuple[str, dict[str, Any]]]
     ) -> list[dict[str, Any]]:
-        """Send commands to one table in order, and return its answers."""
+        """Send commands to one table in order, and return the results. Raises TransferFailed."""
         identity, found = read_client_identity(state_dir, self._client_name), []
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in commands:
@@ -204,7 +204,9 @@ def _check_options(
 
 
 def read_verify_key(key: str | Path) -> str:
-    """Return the key (hex) with which a table signs, from its public file or as given.
+    """Return the key (hex) that checks a table's signatures.
+
+    `key` is that key or the table's public file.
 
     Raises CliError.
     """
@@ -243,7 +245,7 @@ def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key:
 
 
 def _read_parts(file: Path | None) -> tuple[TransferPart, ...]:
-    """Return the parts in a file. Raises CliError."""
+    """Return the parts of a match that a file contains. Raises CliError."""
     assert file is not None  # checked by `_check_options`
     try:
         parts = msgspec.json.decode(file.read_bytes(), type=tuple[TransferPart, ...])

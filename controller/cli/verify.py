@@ -60,7 +60,7 @@ def command(
     events: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Check a journal, or events kept from a feed: chain, proofs, counts.
+    """Check a journal, or a file of events from a feed: hash chain, proofs and counts.
 
     Every attempt has one line with its grade. "sequence": the deal followed its commitment, made
     before the cut. "hands": also, the opened hands are the committed ones. A reason without hands

@@ -39,7 +39,7 @@ _LINE_PREFIX = b'{"table":'
 
 
 class KeptHeadsFile:
-    """A file of kept heads and its content. Lines are only added.
+    """A file of the signed heads that tables have shown, and its content. Lines are only added.
 
     `disagreements` are the conflicts between the heads of the file. Only one watcher may write it
     at a time.
@@ -67,11 +67,13 @@ class KeptHeadsFile:
         os.close(self._file)
 
     def is_repeated(self, head: KeptHead) -> bool:
-        """Return True if the table showed this head the last time, too."""
+        """Return True if this head is the last one that the table showed."""
         return self._heads.is_last_shown(head)
 
     def add(self, head: KeptHead) -> HeadConflict | None:
-        """Add a head that a table shows. Return its conflict with the earlier heads, or None.
+        """Add a head that a table shows.
+
+        Return the conflict of the head with earlier heads, or None.
 
         `write_added` writes it to the file.
         """
@@ -80,7 +82,7 @@ class KeptHeadsFile:
         return self._heads.add(head)
 
     def write_added(self) -> None:
-        """Write and sync the new heads. Raises FileError; the next call tries again."""
+        """Write the added heads and sync the file. Raises FileError; the next call tries again."""
         if not self._unwritten:
             return
         lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self._unwritten)
@@ -135,7 +137,7 @@ MAX_UNSIGNED_STATES: Final = 10
 
 
 class StateChecker:
-    """A checker of one table's states against the kept heads.
+    """A checker that compares the signed heads of one table with the kept heads.
 
     Several tables may share `heads`. `curve` is the table's public key in Z85. `verify_key` is its
     Ed25519 key (32 bytes) if it is known.
@@ -147,7 +149,7 @@ class StateChecker:
         self._unsigned_states = 0
 
     def check(self, state: PublicState) -> Iterator[StateLine]:
-        """Yield lines for new results of the checks."""
+        """Check the signed head of a state. Yield a line for each new finding."""
         signed = state.signed
         if signed is None:
             self._unsigned_states += 1
@@ -257,17 +259,13 @@ def command(
         with _open_heads_file(heads_file, tables) as heads:
             asyncio.run(_watch_all(tables, printer, topic, heads))
     except* (BadAddress, OSError) as wrong:  # OSError: the reader of the output is gone
-        bad = _first_exception(wrong)
+        bad = wrong
+        while isinstance(bad, BaseExceptionGroup):
+            bad = bad.exceptions[0]
     if isinstance(bad, BadAddress):
         raise CliError(str(bad))
     if bad is not None:  # an error that is raised in the block is in a group before Python 3.11.4
         raise bad
-
-
-def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return an exception of a group, also from a group within the group."""
-    first = group.exceptions[0]
-    return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _watch_all(

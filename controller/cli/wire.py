@@ -26,7 +26,7 @@ Examples:
 @click.option("--faces", is_flag=True, help="Show the faces that were read; else they are hidden.")
 @click.option("--board", type=click.Choice(["dealer", "reader"]), help="Only the line of one.")
 def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> None:
-    """Print the frames on the serial lines of a table, from a FILE of `dealtable run --record`.
+    """Print the frames of a table's serial lines, from a FILE that `dealtable run --record` wrote.
 
     One line for each frame: seconds since the recording began, the board, > for a frame to the
     board or < for a frame from it, the frame and its fields, and marks. [again] marks a repeated

@@ -1,6 +1,6 @@
 """Types of values that are arguments of several commands, each with its bounds."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -9,222 +9,141 @@ from controller.host.toml_files import Contradiction
 from controller.messages import Seat, Side
 from controller.words import Words
 
+
+def described(en: str, zh: str, *examples: Any, **bounds: Any) -> Meta:
+    """Return the conditions for an argument, with examples and a description in both languages."""
+    return Meta(description=en, extra={"zh": zh}, examples=list(examples) or None, **bounds)
+
+
 _LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
-_ONE_LINE = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
-"""One line with at least one character that is not blank. Blanks alone are not a reason or a name.
-"""
+def _one_line(en: str, zh: str, example: str, max_length: int) -> Meta:
+    """Return the conditions for a text of one line that does not only consist of blanks.
+
+    Blanks alone are not a reason or a name.
+    """
+    pattern = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
+    return described(en, zh, example, min_length=1, max_length=max_length, pattern=pattern)
 
 
-SeatName = Annotated[
-    Seat,
-    Meta(
-        description='a seat: "N", "W", "S" or "E"',
-        extra={"zh": '席位："N"、"W"、"S" 或 "E"'},
-        examples=["N"],
-        title="seat",
-    ),
-]
-
-
-TextLine = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=200,
-        pattern=_ONE_LINE,
-        description="one line of text, 1 to 200 characters",
-        extra={"zh": "一行文字，1至200个字符"},
-        examples=["why it has to be"],
-    ),
-]
-
-
-NameText = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=64,
-        pattern=_ONE_LINE,
-        description="a name, 1 to 64 characters",
-        extra={"zh": "名称，1至64个字符"},
-        examples=["Li Na"],
-    ),
-]
-
-
-CardSetId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=64,
-        pattern=_ONE_LINE,
-        description="the id of a set of cards",
-        extra={"zh": "一套牌的编号"},
-        examples=["A1"],
-    ),
-]
-
-
-CutDepth = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=107,
-        description="a number of cards, in most rulebooks from 6 to 102",
-        extra={"zh": "张数，多数规则为6至102"},
-        examples=[40],
-    ),
-]
-
-
-MatchPhaseName = Annotated[
-    str,
-    Meta(
-        pattern=r"^[a-z_]{1,20}$",
-        description="a phase of the match, as in the public state",
-        extra={"zh": "本局所处的阶段，按状态中的写法"},
-        examples=["play"],
-    ),
-]
-
-
-SettingValue = Annotated[
-    int, Meta(ge=0, le=60_000, description="a number from 0 to 60000", extra={"zh": "0至60000的数"})
-]
-"""A setting of a board. Each setting has its own narrower bounds."""
-
-
-class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
-    """The arguments of a command. An unknown argument is refused."""
+def _hex_digits(size: int) -> Meta:
+    """Return the conditions for a text that consists of the hex digits of `size` bytes."""
+    digits = 2 * size
+    return described(
+        f"{size} bytes as {digits} lower-case hex digits",
+        f"{size}字节，写成{digits}位小写十六进制数",
+        "0" * digits,
+        pattern=f"^[0-9a-f]{{{digits}}}$",
+    )
 
 
 MAX_TABLE_MS = 1 << 42
 """Highest value of a table's clock in ms: more than a hundred years (provisional)."""
 
-
-PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
-
-
+SeatName = Annotated[
+    Seat, described('a seat: "N", "W", "S" or "E"', '席位："N"、"W"、"S" 或 "E"', "N", title="seat")
+]
 SideName = Annotated[
-    Side,
-    Meta(
-        description='a side: "NS" or "EW"',
-        extra={"zh": '一方："NS" 或 "EW"'},
-        examples=["NS"],
-        title="side",
+    Side, described('a side: "NS" or "EW"', '一方："NS" 或 "EW"', "NS", title="side")
+]
+TextLine = Annotated[
+    str,
+    _one_line(
+        "one line of text, 1 to 200 characters", "一行文字，1至200个字符", "why it has to be", 200
     ),
 ]
-
-
+NameText = Annotated[str, _one_line("a name, 1 to 64 characters", "名称，1至64个字符", "Li Na", 64)]
+CardSetId = Annotated[str, _one_line("the id of a set of cards", "一套牌的编号", "A1", 64)]
+CutDepth = Annotated[
+    int,
+    described(
+        "a number of cards, in most rulebooks from 6 to 102",
+        "张数，多数规则为6至102",
+        40,
+        ge=1,
+        le=107,
+    ),
+]
+MatchPhaseName = Annotated[
+    str,
+    described(
+        "a phase of the match, as in the public state",
+        "本局所处的阶段，按状态中的写法",
+        "play",
+        pattern=r"^[a-z_]{1,20}$",
+    ),
+]
+SettingValue = Annotated[
+    int, described("a number from 0 to 60000", "0至60000的数", ge=0, le=60_000)
+]
+"""A setting of a board. Each setting has its own narrower bounds."""
+PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
 CardName = Annotated[
     str,
-    Meta(
+    described(
+        'a card, as "SK", "H10" or "BJ"',
+        '一张牌，如 "SK"、"H10" 或 "BJ"',
+        "SK",
         min_length=1,
         max_length=4,
-        description='a card, as "SK", "H10" or "BJ"',
-        extra={"zh": '一张牌，如 "SK"、"H10" 或 "BJ"'},
-        examples=["SK"],
     ),
 ]
-
-
 RulingId = Annotated[
     str,
-    Meta(
+    described(
+        'the id of a ruling, as "R1"',
+        '判罚的编号，如 "R1"',
+        "R1",
         min_length=1,
         max_length=16,
         pattern=r"^[A-Za-z0-9-]+$",
-        description='the id of a ruling, as "R1"',
-        extra={"zh": '判罚的编号，如 "R1"'},
-        examples=["R1"],
     ),
 ]
-
-
-HandCount = Annotated[
-    int,
-    Meta(ge=0, le=108, description="a number of cards from 0 to 108", extra={"zh": "0至108的张数"}),
+OffenceId = Annotated[
+    str,
+    described(
+        "the id of an offence, as send --about propose lists them",
+        "违例事项的编号",
+        "play_out_of_turn",
+        pattern=r"^[a-z_]{1,40}$",
+    ),
 ]
-
-
+HandCount = Annotated[
+    int, described("a number of cards from 0 to 108", "0至108的张数", ge=0, le=108)
+]
 DealNumber = Annotated[
     int,
-    Meta(
-        ge=0,
-        le=9999,
-        description="the number of a deal, 0 before the first",
-        extra={"zh": "副的序号，首副之前为0"},
-        examples=[1],
+    described(
+        "the number of a deal, 0 before the first", "副的序号，首副之前为0", 1, ge=0, le=9999
     ),
 ]
-
-
 RowNumber = Annotated[
-    int,
-    Meta(
-        ge=1,
-        le=9999,
-        description="the number of a row of the score sheet",
-        extra={"zh": "记分表的行号"},
-        examples=[3],
-    ),
+    int, described("the number of a row of the score sheet", "记分表的行号", 3, ge=1, le=9999)
 ]
-
-
 TableMs = Annotated[
     int,
-    Meta(
-        ge=0,
-        le=MAX_TABLE_MS,
-        description="milliseconds of the table's clock",
-        extra={"zh": "本台时钟的毫秒数"},
-        examples=[1_500_000],
+    described(
+        "milliseconds of the table's clock", "本台时钟的毫秒数", 1_500_000, ge=0, le=MAX_TABLE_MS
     ),
 ]
-
-
 FinishSeats = Annotated[
     tuple[SeatName, ...],
-    Meta(
+    described(
+        "a list of the seats that went out, in this order",
+        "席位列表，按出完的先后",
+        ["N", "W", "S"],
         min_length=2,
         max_length=4,
-        description="a list of the seats that went out, in this order",
-        extra={"zh": "席位列表，按出完的先后"},
-        examples=[["N", "W", "S"]],
     ),
 ]
+HashText = Annotated[str, _hex_digits(32)]
+SignatureText = Annotated[str, _hex_digits(64)]
+PartNumber = Annotated[int, described("a number of 1 or more", "1或以上的数", 1, ge=1, le=999)]
 
 
-HashText = Annotated[
-    str,
-    Meta(
-        pattern="^[0-9a-f]{64}$",
-        description="32 bytes as 64 lower-case hex digits",
-        extra={"zh": "32字节，写成64位小写十六进制数"},
-        examples=["00" * 32],
-    ),
-]
-
-
-SignatureText = Annotated[
-    str,
-    Meta(
-        pattern="^[0-9a-f]{128}$",
-        description="64 bytes as 128 lower-case hex digits",
-        extra={"zh": "64字节，写成128位小写十六进制数"},
-        examples=["00" * 64],
-    ),
-]
-
-
-PartNumber = Annotated[
-    int,
-    Meta(
-        ge=1, le=999, description="a number of 1 or more", extra={"zh": "1或以上的数"}, examples=[1]
-    ),
-]
+class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """The base class of the arguments of commands. An unknown argument is refused."""
 
 
 class CountsForSeats(Args, frozen=True, kw_only=True):
@@ -236,12 +155,15 @@ class CountsForSeats(Args, frozen=True, kw_only=True):
     E: HandCount
 
     def by_seat(self) -> dict[Seat, int]:
-        """Return the numbers by seat."""
+        """Return the number of cards of each seat, by seat."""
         return {"N": self.N, "W": self.W, "S": self.S, "E": self.E}
 
 
 class VerbalArgs(Args, frozen=True, kw_only=True):
-    """A decision. With `verbal`, a referee enters the oral decision of the chief named in `by`."""
+    """The base class for a decision that the chief can make orally.
+
+    With `verbal`, a referee enters the oral decision of the chief named in `by`.
+    """
 
     verbal: bool = False
     by: NameText | None = None
@@ -261,6 +183,6 @@ class VerbalArgs(Args, frozen=True, kw_only=True):
 
 
 class VerbalReasonArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A decision and its reason, which is public."""
+    """A decision, and the reason for it, which is public."""
 
     reason: TextLine

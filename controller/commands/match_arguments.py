@@ -22,20 +22,24 @@ from controller.commands.argument_values import (
     SignatureText,
     TableMs,
     VerbalArgs,
+    described,
 )
 from controller.host.toml_files import Contradiction
 from controller.words import Words
 
 
 class AnswerArgs(Args, frozen=True, kw_only=True):
-    """Big Two: whether `seat` opens their hand, or doubles."""
+    """An answer in Big Two: whether the player at `seat` opens their hand, or doubles."""
 
     seat: SeatName
     yes: bool
 
 
 class ChooseArgs(Args, frozen=True, kw_only=True):
-    """The payer whose tribute UP takes, of two that count the same (seed 003 R4.5)."""
+    """The payer whose tribute UP takes, if two tributes count the same.
+
+    UP is the player who went out first (上游). Source: seed 003 R4.5.
+    """
 
     payer: SeatName
 
@@ -47,11 +51,7 @@ class PairDetails(Args, frozen=True, kw_only=True):
     name: NameText
     players: Annotated[
         dict[str, NameText],
-        Meta(
-            description="the two players by seat",
-            extra={"zh": "两名选手，按席位"},
-            examples=[{"N": "Li Na", "S": "Wu Jun"}],
-        ),
+        described("the two players by seat", "两名选手，按席位", {"N": "Li Na", "S": "Wu Jun"}),
     ]
 
 
@@ -62,7 +62,7 @@ class PairDetailsBySide(Args, frozen=True, kw_only=True):
     EW: PairDetails
 
     def __post_init__(self) -> None:
-        """Refuse a player on a seat of the other side."""
+        """Refuse a pair that has a player at a seat of the other side."""
         for side, pair in (("NS", self.NS), ("EW", self.EW)):
             if not set(pair.players) <= set(side):
                 raise Contradiction(
@@ -72,74 +72,54 @@ class PairDetailsBySide(Args, frozen=True, kw_only=True):
 
 
 class SetMatchArgs(Args, frozen=True, kw_only=True):
-    """A match of an event: its number, its pairs, and their earlier penalties.
+    """A match of a tournament: its number, its pairs, and their earlier penalties.
 
     `record` has the pairs' earlier penalties, as in the score sheets of their matches.
     """
 
     match_id: Annotated[NameText, Meta(examples=["M1"])]
     event: Annotated[NameText, Meta(examples=["Spring Cup"])]
-    round: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=999,
-            description="a number of 1 or more",
-            extra={"zh": "1或以上的数"},
-            examples=[1],
-        ),
-    ]
-    match_no: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=9999,
-            description="a number of 1 or more",
-            extra={"zh": "1或以上的数"},
-            examples=[1],
-        ),
-    ]
+    round: Annotated[int, described("a number of 1 or more", "1或以上的数", 1, ge=1, le=999)]
+    match_no: Annotated[int, described("a number of 1 or more", "1或以上的数", 1, ge=1, le=9999)]
     table_no: Annotated[NameText, Meta(examples=["7"])]
     stage: Literal["swiss", "round_robin", "knockout"]
     pairs: Annotated[
         PairDetailsBySide,
-        Meta(
-            description="the pairs by side",
-            extra={"zh": "双方的选手"},
-            examples=[
-                {
-                    "NS": {"id": "P1", "name": "Plum", "players": {"N": "Li Na", "S": "Wu Jun"}},
-                    "EW": {"id": "P2", "name": "Pine", "players": {"W": "He Yu", "E": "Xu Min"}},
-                }
-            ],
+        described(
+            "the pairs by side",
+            "双方的选手",
+            {
+                "NS": {"id": "P1", "name": "Plum", "players": {"N": "Li Na", "S": "Wu Jun"}},
+                "EW": {"id": "P2", "name": "Pine", "players": {"W": "He Yu", "E": "Xu Min"}},
+            },
         ),
     ]
     record: Annotated[
-        tuple[dict[str, Any], ...],
-        Meta(description="a list of penalties", extra={"zh": "判罚的列表"}, examples=[[]]),
+        tuple[dict[str, Any], ...], described("a list of penalties", "判罚的列表", [])
     ] = ()
 
 
-class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
-    """Four counts by the referee. `found`: a card was found elsewhere and makes the counts right.
+CardCounts = Annotated[
+    CountsForSeats,
+    described(
+        "four numbers of cards, by seat", "四家的张数，按席位", {"N": 27, "W": 27, "S": 27, "E": 27}
+    ),
+]
 
-    After a pair's second claim the chief must enter the counts, or a referee enters them with the
-    chief's oral decision.
+
+class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
+    """The number of cards in each hand, as the referee counted them.
+
+    `found` is true if a card was found elsewhere and makes the counts right. After a pair's second
+    claim the chief must enter the counts, or a referee enters them with the chief's oral decision.
     """
 
-    counts: Annotated[
-        CountsForSeats,
-        Meta(
-            description="four numbers of cards, by seat",
-            extra={"zh": "四家的张数，按席位"},
-            examples=[{"N": 27, "W": 27, "S": 27, "E": 27}],
-        ),
-    ]
+    counts: CardCounts
     found: bool = False
 
 
 class ResultArgs(Args, frozen=True, kw_only=True):
-    """The players who went out, in their order: two after a double-down, otherwise three.
+    """The seats that went out, the first one first: two after a double-down, otherwise three.
 
     `ended_ms` is the time of the last card by the table's clock; None means now.
     """
@@ -149,20 +129,13 @@ class ResultArgs(Args, frozen=True, kw_only=True):
 
 
 class CardsLeftArgs(Args, frozen=True, kw_only=True):
-    """Big Two: the number of cards that each seat has left. One seat has none."""
+    """The number of cards that each seat has left in Big Two. One seat has none."""
 
-    left: Annotated[
-        CountsForSeats,
-        Meta(
-            description="four numbers of cards, by seat",
-            extra={"zh": "四家的张数，按席位"},
-            examples=[{"N": 0, "W": 3, "S": 7, "E": 1}],
-        ),
-    ]
+    left: Annotated[CardCounts, Meta(examples=[{"N": 0, "W": 3, "S": 7, "E": 1}])]
 
 
 class TributeArgs(Args, frozen=True, kw_only=True):
-    """The card that `seat` owes.
+    """The card that the player at `seat` must pay as tribute.
 
     `other` is the other payer's card, if two players pay and both cards are due.
     """
@@ -173,14 +146,14 @@ class TributeArgs(Args, frozen=True, kw_only=True):
 
 
 class ReturnArgs(Args, frozen=True, kw_only=True):
-    """The card that `seat` returns."""
+    """The card that the player at `seat` gives back for a tribute."""
 
     seat: SeatName
     card: CardName
 
 
 class AntiArgs(Args, frozen=True, kw_only=True):
-    """Whether the payers hold both big jokers between them."""
+    """The answer to the question whether the payers of tribute together hold both big jokers."""
 
     stands: bool
 
@@ -189,25 +162,21 @@ class AddTimeArgs(Args, frozen=True, kw_only=True):
     """Additional time for the table. 0 means that the referee was asked and gives no time."""
 
     seconds: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=36_000,
-            description="seconds from 0 to 36000",
-            extra={"zh": "0至36000的秒数"},
-            examples=[120],
-        ),
+        int, described("seconds from 0 to 36000", "0至36000的秒数", 120, ge=0, le=36_000)
     ]
 
 
 class CutByHandArgs(Args, frozen=True, kw_only=True):
-    """`seat` took `n` cards off the hand-shuffled set. If both are None, the deal is uncut."""
+    """The cut of a set that was shuffled by hand: `seat` took `n` cards off.
+
+    If both are None, the deal is uncut.
+    """
 
     seat: SeatName | None = None
     n: CutDepth | None = None
 
     def __post_init__(self) -> None:
-        """Refuse `seat` without `n`, and `n` without `seat`."""
+        """Refuse `seat` without `n`, and refuse `n` without `seat`."""
         if (self.seat is None) != (self.n is None):
             raise Contradiction(
                 Words("seat and n go together", "seat 与 n 只写了其一"),
@@ -216,13 +185,13 @@ class CutByHandArgs(Args, frozen=True, kw_only=True):
 
 
 class TurnedUpArgs(Args, frozen=True, kw_only=True):
-    """The card that a person turned up."""
+    """The card that a person turned up before the hands are drawn by hand."""
 
     card: CardName
 
 
 class HandsDealtArgs(Args, frozen=True, kw_only=True):
-    """The end of a draw of four correct hands.
+    """A report that four correct hands were drawn by hand.
 
     `turned_to` is the seat that got the card that decides the lead. `turned_up` is that card.
     """
@@ -242,13 +211,13 @@ class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class DocumentArgs(Args, frozen=True, kw_only=True):
-    """The number of a part, from 1, of the match that was transferred to another table."""
+    """One part of the data of a match that was transferred away. `part` counts from 1."""
 
     part: PartNumber = 1
 
 
 class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
-    """One part of a match from another table, as `document` returns it there.
+    """One part of the data of a match, as the other table returns it for `document`.
 
     `sig` is that table's signature of the document. `verify` is that table's key, from the person
     who gives the command. Parts can come in any order. With the last missing part the match is
@@ -262,13 +231,13 @@ class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
     parts: PartNumber
     text: Annotated[
         str,
-        Meta(
+        described(
+            "a part of the document in base64",
+            "转台数据中的一段",
+            "eNq",
             min_length=1,
             max_length=10_000,
             pattern="^[A-Za-z0-9+/]+={0,2}$",
-            description="a part of the document in base64",
-            extra={"zh": "转台数据中的一段"},
-            examples=["eNq"],
         ),
     ]
 
@@ -290,12 +259,7 @@ class SignArgs(Args, frozen=True, kw_only=True):
     person: NameText
     version: (
         Annotated[
-            int,
-            Meta(
-                ge=1,
-                description="the version of the sheet, 1 or more",
-                extra={"zh": "记分表的版本号，从1起"},
-            ),
+            int, described("the version of the sheet, 1 or more", "记分表的版本号，从1起", ge=1)
         ]
         | None
     ) = None

@@ -4,7 +4,7 @@ The registry is one table. A refusal lists the roles and phases from this table.
 the machine's phases. The match itself checks its own phases.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -65,8 +65,8 @@ from controller.faults import fault
 from controller.host.printable_text import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
 from controller.host.toml_files import explain_error, same_words
 from controller.messages import CommandReply, Failure, MachinePhase, Role
-from controller.words import COMMAND_WORDS as CALLED
 from controller.words import (
+    COMMAND_WORDS,
     MACHINE_PHASE_WORDS,
     Words,
     phase_clauses,
@@ -79,13 +79,13 @@ Form = TypeVar("Form")
 
 
 class CommandSpec(NamedTuple):
-    """The conditions of one command, and its effect in one line for people.
+    """The declaration of one command: who may give it and when, its arguments and its effect.
 
     `phases` are the machine's phases in which the command is possible. A match command has all of
     them. `signed` is True if the command changes something, so that the role of its key is checked.
     `bound_to` names what the command must refer to: the machine's present attempt, or the match's
     present deal and attempt. Otherwise the command is STALE. `args` is the type of its arguments.
-    `help` is the effect.
+    `help` is the effect, in one line for people.
     """
 
     roles: frozenset[Role]
@@ -97,7 +97,7 @@ class CommandSpec(NamedTuple):
 
 
 class BadArgs(Exception):
-    """Wrong arguments of a command: the found value, and the expected value.
+    """An error for wrong arguments of a command: what was found, and what is expected.
 
     Each text is part of one line, as in the fault BAD_COMMAND of the catalogue.
     """
@@ -117,207 +117,146 @@ def _one_line(words: Words, longest: int) -> Words:
 
 
 _ALL_ROLES: Final = frozenset(Role)
-_CHIEF_ONLY: Final = frozenset({Role.CHIEF})
-_REFEREES: Final = _CHIEF_ONLY | {Role.REFEREE}
-_TABLE_AND_REFEREES: Final = _REFEREES | {Role.TABLE}
-_TECHNICIAN_ONLY: Final = frozenset({Role.TECHNICIAN})
+_CHIEF: Final = frozenset({Role.CHIEF})
+_REFEREES: Final = _CHIEF | {Role.REFEREE}
+_AT_TABLE: Final = _REFEREES | {Role.TABLE}
+_TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
 _ALL_PHASES: Final = frozenset(MachinePhase)
-_IDLE_PHASES: Final = frozenset({MachinePhase.FAULT, MachinePhase.EMPTY})
-_START_PHASES: Final = frozenset(
+_IDLE: Final = frozenset({MachinePhase.FAULT, MachinePhase.EMPTY})
+_STARTABLE: Final = frozenset(
     {MachinePhase.EMPTY, MachinePhase.COMMITTED, MachinePhase.RELEASED}
 )  # In RELEASED, the next deal may start early (deal-ahead).
-_VOIDABLE_PHASES: Final = _ALL_PHASES - {MachinePhase.EMPTY, MachinePhase.RELEASED}
-_MOTIONLESS_PHASES: Final = _ALL_PHASES - {
-    MachinePhase.CUT,
-    MachinePhase.SHUFFLING,
-    MachinePhase.DEALING,
-}
+_VOIDABLE: Final = _ALL_PHASES - {MachinePhase.EMPTY, MachinePhase.RELEASED}
+_MOTIONLESS: Final = _ALL_PHASES - {MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING}
 
 
-def _reading_command(args: type[Args], help: str) -> CommandSpec:
+def _reads(args: type[Args], help: str) -> CommandSpec:
     return CommandSpec(_ALL_ROLES, _ALL_PHASES, False, "none", args, help)
 
 
-def _machine_command(
-    roles: frozenset[Role],
-    phases: frozenset[MachinePhase],
+def _machine(
     args: type[Args],
     help: str,
+    phases: frozenset[MachinePhase] = _ALL_PHASES,
+    *,
+    roles: frozenset[Role] = _REFEREES,
     bound_to: BoundTo = "none",
 ) -> CommandSpec:
     return CommandSpec(roles, phases, True, bound_to, args, help)
 
 
-def _match_command(
-    roles: frozenset[Role], args: type[Args], help: str, bound_to: BoundTo = "match"
+def _match(
+    args: type[Args], help: str, bound_to: BoundTo = "match", *, roles: frozenset[Role] = _REFEREES
 ) -> CommandSpec:
     return CommandSpec(roles, _ALL_PHASES, True, bound_to, args, help)
 
 
+# Referees and the chief give a command, unless its row names other `roles`.
 COMMANDS: Final[Mapping[str, CommandSpec]] = {
     # Reading commands: for everybody, unsigned.
-    "snapshot": _reading_command(NoArgs, "return the whole public state"),
-    "events": _reading_command(EventsArgs, "return the public entries of the journal"),
-    "sheet": _reading_command(NoArgs, "return the score sheet (记分表)"),
-    "document": _reading_command(
-        DocumentArgs, "return a part of the match that left for another table"
-    ),
-    "rulings": _reading_command(
-        ChargeArgs, "list the possible rulings on a charge, the ladder's first"
-    ),
-    "foresee": _reading_command(ForeseeArgs, "compute the effect of a decision on the match"),
-    "lost_time": _reading_command(NoArgs, "compute the added time for the table's stops (补时)"),
-    "offers": _reading_command(RoleArgs, "list which commands a role could give now, or why not"),
+    "snapshot": _reads(NoArgs, "return the whole public state"),
+    "events": _reads(EventsArgs, "return the public entries of the journal"),
+    "sheet": _reads(NoArgs, "return the score sheet (记分表)"),
+    "document": _reads(DocumentArgs, "return a part of the match that left for another table"),
+    "rulings": _reads(ChargeArgs, "list the possible rulings on a charge, the ladder's first"),
+    "foresee": _reads(ForeseeArgs, "compute the effect of a decision on the match"),
+    "lost_time": _reads(NoArgs, "compute the added time for the table's stops (补时)"),
+    "offers": _reads(RoleArgs, "list which commands a role could give now, or why not"),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match_command(_TABLE_AND_REFEREES, SeatArgs, "seat a player (就位)", "none"),
-    "cut": _machine_command(
-        _TABLE_AND_REFEREES,
-        frozenset({MachinePhase.COMMITTED}),
+    "seat": _match(SeatArgs, "seat a player (就位)", "none", roles=_AT_TABLE),
+    "cut": _machine(
         CutArgs,
         "cut the set (切牌)",
-        "machine",
+        frozenset({MachinePhase.COMMITTED}),
+        roles=_AT_TABLE,
+        bound_to="machine",
     ),
-    "confirm": _match_command(
-        _TABLE_AND_REFEREES, ConfirmArgs, "press the green button (确认); a referee: for both sides"
+    "confirm": _match(
+        ConfirmArgs, "press the green button (确认); a referee: for both sides", roles=_AT_TABLE
     ),
-    "out": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "report a player as out; a referee's report is final"
+    "out": _match(
+        OneSeatArgs, "report a player as out; a referee's report is final", roles=_AT_TABLE
     ),
-    "call": _match_command(
-        _TABLE_AND_REFEREES, CallArgs, "press the red button (召请裁判)", "none"
-    ),
-    "claim_count": _match_command(
-        _TABLE_AND_REFEREES, OneSeatArgs, "claim a wrong count (张数不符)"
-    ),
-    "answer": _match_command(
-        _TABLE_AND_REFEREES, AnswerArgs, "Big Two: answer about an open hand or doubling"
-    ),
-    "choose": _match_command(
-        _TABLE_AND_REFEREES, ChooseArgs, "choose one of two equal tributes for UP"
-    ),
+    "call": _match(CallArgs, "press the red button (召请裁判)", "none", roles=_AT_TABLE),
+    "claim_count": _match(OneSeatArgs, "claim a wrong count (张数不符)", roles=_AT_TABLE),
+    "answer": _match(AnswerArgs, "Big Two: answer about an open hand or doubling", roles=_AT_TABLE),
+    "choose": _match(ChooseArgs, "choose one of two equal tributes for UP", roles=_AT_TABLE),
     # Commands of a referee: the match and its start.
-    "set_match": _machine_command(
-        _REFEREES,
-        _MOTIONLESS_PHASES,
-        SetMatchArgs,
-        "set up a match, so that its players can take their seats",
+    "set_match": _machine(
+        SetMatchArgs, "set up a match, so that its players can take their seats", _MOTIONLESS
     ),
-    "start_match": _match_command(_CHIEF_ONLY, NoArgs, "open the match (开赛)", "none"),
-    "start_deal": _machine_command(
-        _REFEREES,
-        _START_PHASES,
-        StartDealArgs,
-        "start the deal that is due, for a reason without a cut",
+    "start_match": _match(NoArgs, "open the match (开赛)", "none", roles=_CHIEF),
+    "start_deal": _machine(
+        StartDealArgs, "start the deal that is due, for a reason without a cut", _STARTABLE
     ),
-    "release": _machine_command(
-        _REFEREES,
-        frozenset({MachinePhase.HELD}),
+    "release": _machine(
         NoArgs,
         "release the hands to the players (放行)",
-        "machine",
+        frozenset({MachinePhase.HELD}),
+        bound_to="machine",
     ),
-    "hold": _match_command(
-        _REFEREES, HoldArgs, "stop the table (暂停); the chief can stop the whole area", "none"
-    ),
-    "resume": _match_command(_REFEREES, ResumeArgs, "resume the table (继续)", "none"),
-    "attend": _machine_command(
-        _REFEREES,
-        _ALL_PHASES,
-        AttendArgs,
-        "report a referee at the table, which ends a call (到台)",
-    ),
+    "hold": _match(HoldArgs, "stop the table (暂停); the chief can stop the whole area", "none"),
+    "resume": _match(ResumeArgs, "resume the table (继续)", "none"),
+    "attend": _machine(AttendArgs, "report a referee at the table, which ends a call (到台)"),
     # Counts and sets.
-    "recount": _match_command(_REFEREES, RecountArgs, "enter four counts after a claim (清点)"),
-    "replace_set": _machine_command(
-        _REFEREES, _MOTIONLESS_PHASES, ReplaceSetArgs, "report another set in the hopper (换牌)"
-    ),
-    "clear_set": _machine_command(
-        _REFEREES, _ALL_PHASES, ClearSetArgs, "clear a barred set after a full count"
-    ),
+    "recount": _match(RecountArgs, "enter four counts after a claim (清点)"),
+    "replace_set": _machine(ReplaceSetArgs, "report another set in the hopper (换牌)", _MOTIONLESS),
+    "clear_set": _machine(ClearSetArgs, "clear a barred set after a full count"),
     # A deal at the table.
-    "tribute": _match_command(
-        _REFEREES, TributeArgs, "check a tribute; in a deal by hand, enter it"
-    ),
-    "return": _match_command(_REFEREES, ReturnArgs, "check a return; in a deal by hand, enter it"),
-    "anti": _match_command(_REFEREES, AntiArgs, "by hand: enter whether anti-tribute applies"),
-    "swap_returns": _match_command(_REFEREES, NoArgs, "exchange the return cards of the losers"),
-    "withdraw_out": _match_command(
-        _REFEREES, OneSeatArgs, "cancel the report that a player is out"
-    ),
-    "result": _match_command(_REFEREES, ResultArgs, "enter the finishing order (录入名次)"),
-    "left": _match_command(_REFEREES, CardsLeftArgs, "Big Two: enter the cards left in each hand"),
-    "name_leader": _match_command(_REFEREES, OneSeatArgs, "name the leader after a forfeited deal"),
-    "stop_deal": _match_command(_REFEREES, ReasonArgs, "stop a deal because the time is up"),
+    "tribute": _match(TributeArgs, "check a tribute; in a deal by hand, enter it"),
+    "return": _match(ReturnArgs, "check a return; in a deal by hand, enter it"),
+    "anti": _match(AntiArgs, "by hand: enter whether anti-tribute applies"),
+    "swap_returns": _match(NoArgs, "exchange the return cards of the losers"),
+    "withdraw_out": _match(OneSeatArgs, "cancel the report that a player is out"),
+    "result": _match(ResultArgs, "enter the finishing order (录入名次)"),
+    "left": _match(CardsLeftArgs, "Big Two: enter the cards left in each hand"),
+    "name_leader": _match(OneSeatArgs, "name the leader after a forfeited deal"),
+    "stop_deal": _match(ReasonArgs, "stop a deal because the time is up"),
     # Clocks.
-    "call_clock": _match_command(_REFEREES, OneSeatArgs, "start a player's clock (读秒)"),
-    "warn": _match_command(
-        _REFEREES, OneSeatArgs, "record a warning to a player; the next time limit begins now"
-    ),
-    "add_time": _match_command(_REFEREES, AddTimeArgs, "give the table more time (补时)", "none"),
+    "call_clock": _match(OneSeatArgs, "start a player's clock (读秒)"),
+    "warn": _match(OneSeatArgs, "record a warning to a player; the next time limit begins now"),
+    "add_time": _match(AddTimeArgs, "give the table more time (补时)", "none"),
     # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
     # chief's oral decision.
-    "propose": _match_command(_REFEREES, ProposeArgs, "propose a ruling on a charge", "none"),
-    "approve": _match_command(_REFEREES, ApproveArgs, "put a ruling in force (同意/改判)", "none"),
-    "reject": _match_command(_REFEREES, RejectArgs, "reject or overturn a ruling (驳回)", "none"),
-    "extra_deal": _match_command(_REFEREES, VerbalReasonArgs, "order an extra deal (加打)", "none"),
-    "adjust": _match_command(_REFEREES, AdjustArgs, "correct a result (更正成绩)", "none"),
-    "redeal": _match_command(_REFEREES, VerbalReasonArgs, "order that released hands are redealt"),
+    "propose": _match(ProposeArgs, "propose a ruling on a charge", "none"),
+    "approve": _match(ApproveArgs, "put a ruling in force (同意/改判)", "none"),
+    "reject": _match(RejectArgs, "reject or overturn a ruling (驳回)", "none"),
+    "extra_deal": _match(VerbalReasonArgs, "order an extra deal (加打)", "none"),
+    "adjust": _match(AdjustArgs, "correct a result (更正成绩)", "none"),
+    "redeal": _match(VerbalReasonArgs, "order that released hands are redealt"),
     # A deal by hand, a transfer to another table, and the score sheet.
-    "dealt_by_hand": _match_command(_REFEREES, ReasonArgs, "order a deal by hand (人工发牌)"),
-    "shuffled": _match_command(_REFEREES, OneSeatArgs, "by hand: record the seat that shuffled"),
-    "cut_by_hand": _match_command(_REFEREES, CutByHandArgs, "by hand: record who cut, and where"),
-    "turned_up": _match_command(
-        _REFEREES, TurnedUpArgs, "by hand: record the turned-up card (翻牌)"
-    ),
-    "hands_dealt": _match_command(_REFEREES, HandsDealtArgs, "by hand: report four right hands"),
-    "transfer": _match_command(
-        _REFEREES, TransferArgs, "transfer the match to another table (转台)", "none"
-    ),
-    "take_over": _machine_command(
-        _REFEREES,
-        _MOTIONLESS_PHASES,
-        TakeOverArgs,
-        "accept a match from another table (接台)",
-    ),
-    "sign": _match_command(_REFEREES, SignArgs, "sign the score sheet (签名)", "none"),
+    "dealt_by_hand": _match(ReasonArgs, "order a deal by hand (人工发牌)"),
+    "shuffled": _match(OneSeatArgs, "by hand: record the seat that shuffled"),
+    "cut_by_hand": _match(CutByHandArgs, "by hand: record who cut, and where"),
+    "turned_up": _match(TurnedUpArgs, "by hand: record the turned-up card (翻牌)"),
+    "hands_dealt": _match(HandsDealtArgs, "by hand: report four right hands"),
+    "transfer": _match(TransferArgs, "transfer the match to another table (转台)", "none"),
+    "take_over": _machine(TakeOverArgs, "accept a match from another table (接台)", _MOTIONLESS),
+    "sign": _match(SignArgs, "sign the score sheet (签名)", "none"),
     # The machine's faults.
-    "acknowledge": _machine_command(
-        _REFEREES,
-        _ALL_PHASES,
-        AcknowledgeArgs,
-        "acknowledge a fault that a person has seen (已知悉)",
-    ),
-    "clear_jam": _machine_command(
-        _REFEREES, _ALL_PHASES, NoArgs, "report that the jammed card was removed (卡牌已清)"
-    ),
+    "acknowledge": _machine(AcknowledgeArgs, "acknowledge a fault that a person has seen (已知悉)"),
+    "clear_jam": _machine(NoArgs, "report that the jammed card was removed (卡牌已清)"),
     # Commands of the chief only.
-    "confirm_verbal": _match_command(
-        _CHIEF_ONLY, ConfirmVerbalArgs, "confirm a verbal decision in writing", "none"
+    "confirm_verbal": _match(
+        ConfirmVerbalArgs, "confirm a verbal decision in writing", "none", roles=_CHIEF
     ),
-    "forfeit": _match_command(
-        _CHIEF_ONLY, ForfeitArgs, "declare that a side forfeits the match (弃权判负)", "none"
+    "forfeit": _match(
+        ForfeitArgs, "declare that a side forfeits the match (弃权判负)", "none", roles=_CHIEF
     ),
-    "void": _machine_command(
-        _CHIEF_ONLY,
-        _VOIDABLE_PHASES,
+    "void": _machine(
         ReasonArgs,
         "give up an attempt before its release",
-        "machine",
+        _VOIDABLE,
+        roles=_CHIEF,
+        bound_to="machine",
     ),
-    "open_hand": _match_command(_CHIEF_ONLY, OpenHandArgs, "look at a hand (开验手牌)"),
+    "open_hand": _match(OpenHandArgs, "look at a hand (开验手牌)", roles=_CHIEF),
     # Commands of a technician, which never concern a hand or a match.
-    "selftest": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, NoArgs, "test motors, sensors and camera"
-    ),
-    "configure": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, ConfigureArgs, "change settings of a board"
-    ),
-    "calibrate": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, CalibrateArgs, "calibrate a board"
-    ),
+    "selftest": _machine(NoArgs, "test motors, sensors and camera", _IDLE, roles=_TECHNICIAN),
+    "configure": _machine(ConfigureArgs, "change settings of a board", _IDLE, roles=_TECHNICIAN),
+    "calibrate": _machine(CalibrateArgs, "calibrate a board", _IDLE, roles=_TECHNICIAN),
 }
 """All commands by name."""
-
 
 PANEL_KEY: Final = "panel"
 """The name in place of the signer's key, in a command from a button of the table."""
@@ -331,12 +270,6 @@ cards would reveal the card. A part of a match from another table is too long fo
 """
 
 
-def role_may_give(role: Role, cmd: str) -> bool:
-    """Return True if a role may give a command. Return False for an unknown command."""
-    order = COMMANDS.get(cmd)
-    return order is not None and role in order.roles
-
-
 def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure | None:
     """Return the reason why this role cannot give a command in this phase, or None if it can."""
     order = COMMANDS.get(cmd)
@@ -348,32 +281,27 @@ def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure 
             message_zh=f"没有{cmd}这个命令",
             action_zh=f"可用的命令：{', '.join(sorted(COMMANDS))}",
         )
-    what = quoted_words([cmd], CALLED)
+    what = quoted_words([cmd], COMMAND_WORDS)
     if role not in order.roles:
-        who, those = (
-            roles_with_article([role]),
-            roles_with_article(_in_declared_order(Role, order.roles)),
-        )
-        either = " or ".join(
-            roles_with_article([one]).en for one in _in_declared_order(Role, order.roles)
-        )
+        roles = _in_declared_order(Role, order.roles)
+        who, those = roles_with_article([role]), roles_with_article(roles)
         return Failure(
             code="WRONG_ROLE",
             message=f"{what.en} is not for {who.en}",
-            action=f"ask {either}",
+            action=f"ask {' or '.join(roles_with_article([one]).en for one in roles)}",
             message_zh=f"{who.zh}无权执行{what.zh}",
             action_zh=f"请由以下角色执行：{those.zh}",
         )
     if phase not in order.phases:
+        phases = _in_declared_order(MachinePhase, order.phases)
         now, then = (
             quoted_words([phase], MACHINE_PHASE_WORDS),
-            quoted_words(_in_declared_order(MachinePhase, order.phases), MACHINE_PHASE_WORDS),
+            quoted_words(phases, MACHINE_PHASE_WORDS),
         )
-        until = phase_clauses(_in_declared_order(MachinePhase, order.phases))
         return Failure(
             code="WRONG_PHASE",
             message=f"{what.en} is not possible while {phase_clauses([phase])}",
-            action=f"possible while {until}",
+            action=f"possible while {phase_clauses(phases)}",
             message_zh=f"发牌机处于{now.zh}，不能执行{what.zh}",
             action_zh=f"发牌机处于以下阶段时可执行：{then.zh}",
         )
@@ -381,7 +309,7 @@ def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure 
 
 
 def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
-    """Return a command's arguments as its argument type.
+    """Return the arguments of a command, converted to the argument type of this command.
 
     Raises BadArgs if the arguments do not fit, and LookupError for an unknown command.
     """
@@ -393,7 +321,7 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return plain values as a `value_type`. Raises BadArgs if they do not fit."""
+    """Return `raw`, converted to the type `value_type`. Raises BadArgs if it does not fit."""
     try:
         return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:
@@ -411,19 +339,20 @@ def usage_line(cmd: str) -> str:
 def list_names(
     kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
 ) -> str:
-    """Return roles or phases as a list, in the order in which they are declared."""
+    """Return the names of roles or phases in one line, in the order of their declaration."""
     return ", ".join(_in_declared_order(kind, chosen))
 
 
 def _in_declared_order(
     kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
-) -> Iterator[str]:
-    return (each.value for each in kind if each in chosen)
+) -> list[str]:
+    return [each.value for each in kind if each in chosen]
 
 
 MAX_COMMAND_BYTES: Final = 16_384
-"""The maximum of bytes of a command. A message of more than `MAX_MESSAGE_BYTES` is not read, and
-its connection is closed.
+"""The largest size of a command in bytes.
+
+A message that is larger than `MAX_MESSAGE_BYTES` is not read, and its connection is closed.
 """
 MAX_MESSAGE_BYTES: Final = 65_536
 

@@ -9,6 +9,7 @@ from controller.commands.argument_values import (
     DealNumber,
     FinishSeats,
     NameText,
+    OffenceId,
     PenaltyName,
     RowNumber,
     RulingId,
@@ -18,6 +19,7 @@ from controller.commands.argument_values import (
     TextLine,
     VerbalArgs,
     VerbalReasonArgs,
+    described,
 )
 from controller.host.toml_files import Contradiction
 from controller.seats import side_of
@@ -25,22 +27,14 @@ from controller.words import Words
 
 
 class ChargeArgs(Args, frozen=True, kw_only=True):
-    """A charge, as in controller/rules/penalties/charges.py.
+    """A charge: an offence, the side or seat that committed it, and the circumstances.
 
-    A fact that is not given counts as false. Either `side` or `seat` is required. `deal` is None
-    for the present deal. `offence_ms` is the time of the offence by the table's clock. None means
-    now.
+    The circumstances are those of controller/rules/penalties/charges.py. A fact that is not given
+    counts as false. Either `side` or `seat` is required. `deal` is None for the present deal.
+    `offence_ms` is the time of the offence by the table's clock. None means now.
     """
 
-    offence: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z_]{1,40}$",
-            description="the id of an offence, as send --about propose lists them",
-            extra={"zh": "违例事项的编号"},
-            examples=["play_out_of_turn"],
-        ),
-    ]
+    offence: OffenceId
     side: SideName | None = None
     seat: SeatName | None = None
     person: NameText | None = None
@@ -56,17 +50,11 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
     harmed: bool = False
     kind: NameText | None = None
     step: (
-        Annotated[
-            int,
-            Meta(
-                ge=1, le=99, description="an overrun from 1 on", extra={"zh": "超时的次数，从1起"}
-            ),
-        ]
-        | None
+        Annotated[int, described("an overrun from 1 on", "超时的次数，从1起", ge=1, le=99)] | None
     ) = None
 
     def __post_init__(self) -> None:
-        """Refuse a charge without side and seat, and a seat of the other side."""
+        """Refuse a charge that has neither side nor seat, and a seat of the other side."""
         if self.side is None and self.seat is None:
             raise Contradiction(
                 Words("neither side nor seat is given", "side 与 seat 均未写"),
@@ -83,9 +71,10 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
 
 
 class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
-    """A charge and the proposed penalty. Without `penalty`, the ladder's first penalty is proposed.
+    """A charge, and the penalty that is proposed for it.
 
-    `id` is the name of the ruling. The default names are R1, R2, …
+    Without `penalty`, the first penalty of the rulebook's ladder of penalties is proposed. `id` is
+    the name of the ruling. The default names are R1, R2, …
     """
 
     penalty: PenaltyName | None = None
@@ -93,16 +82,17 @@ class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
 
 
 class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
-    """A ruling or a correction that a referee entered as the chief's oral decision.
+    """The oral decision of the chief that is confirmed: a ruling or a correction.
 
-    `ruling` is the ruling's id. `correction` is the row number of the correction.
+    A referee entered it. `ruling` is the ruling's id. `correction` is the row number of the
+    correction.
     """
 
     ruling: RulingId | None = None
     correction: RowNumber | None = None
 
     def __post_init__(self) -> None:
-        """Refuse both together, and refuse neither of them."""
+        """Refuse the arguments unless exactly one of `ruling` and `correction` is given."""
         if (self.ruling is None) == (self.correction is None):
             raise Contradiction(
                 Words(
@@ -114,14 +104,14 @@ class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
 
 
 class ApproveArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A ruling to put in force. `penalty` replaces the proposed penalty (改判)."""
+    """The ruling that is put in force. `penalty` replaces the proposed penalty (改判)."""
 
     ruling: RulingId
     penalty: PenaltyName | None = None
 
 
 class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A ruling that is rejected or overturned."""
+    """The ruling that is rejected or overturned."""
 
     ruling: RulingId
 
@@ -129,16 +119,7 @@ class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
 class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
     """The correct result of `deal`, and what happens to the later results."""
 
-    deal: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=9999,
-            description="the number of a deal",
-            extra={"zh": "副的序号，从1起"},
-            examples=[2],
-        ),
-    ]
+    deal: Annotated[int, described("the number of a deal", "副的序号，从1起", 2, ge=1, le=9999)]
     order: FinishSeats
     choice: Literal["from_now", "void_later", "stand"] = "from_now"
 
@@ -148,19 +129,11 @@ class ForfeitArgs(Args, frozen=True, kw_only=True):
 
     side: SideName
     reason: TextLine
-    offence: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z_]{1,40}$",
-            description="the id of an offence, as send --about propose lists them",
-            extra={"zh": "违例事项的编号"},
-            examples=["default"],
-        ),
-    ] = "default"
+    offence: Annotated[OffenceId, Meta(examples=["default"])] = "default"
 
 
 class ForeseeArgs(Args, frozen=True, kw_only=True):
-    """A decision that is only simulated: its command and that command's arguments.
+    """A decision whose effect is only computed: its command and that command's arguments.
 
     For `propose` the answer shows the effect of the ruling once it is in force.
     """
@@ -168,9 +141,5 @@ class ForeseeArgs(Args, frozen=True, kw_only=True):
     cmd: Literal["adjust", "propose", "approve", "reject", "forfeit", "redeal", "extra_deal"]
     args: Annotated[
         dict[str, Any],
-        Meta(
-            description="a table of the command's arguments",
-            extra={"zh": "该命令各参数的表"},
-            examples=[{"ruling": "R1"}],
-        ),
+        described("a table of the command's arguments", "该命令各参数的表", {"ruling": "R1"}),
     ]

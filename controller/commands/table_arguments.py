@@ -8,8 +8,6 @@ match_arguments.py.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
-
 from controller.commands.argument_values import (
     Args,
     CardSetId,
@@ -19,6 +17,7 @@ from controller.commands.argument_values import (
     SeatName,
     SettingValue,
     TextLine,
+    described,
 )
 from controller.host.toml_files import Contradiction
 from controller.messages import Role
@@ -30,16 +29,10 @@ class NoArgs(Args, frozen=True, kw_only=True):
 
 
 class EventsArgs(Args, frozen=True, kw_only=True):
-    """Public entries after number `since` of the journal."""
+    """The number of a journal entry. The answer has the public entries after entry `since`."""
 
     since: Annotated[
-        int,
-        Meta(
-            ge=0,
-            description="the number of a journal entry, 0 or more",
-            extra={"zh": "日志条目的序号，从0起"},
-            examples=[0],
-        ),
+        int, described("the number of a journal entry, 0 or more", "日志条目的序号，从0起", 0, ge=0)
     ] = 0
 
 
@@ -48,35 +41,35 @@ class RoleArgs(Args, frozen=True, kw_only=True):
 
     role: Annotated[
         Role,
-        Meta(
-            description='a role: "observer", "table", "referee", "chief" or "technician"',
-            extra={"zh": '角色："observer"、"table"、"referee"、"chief" 或 "technician"'},
-            examples=["referee"],
+        described(
+            'a role: "observer", "table", "referee", "chief" or "technician"',
+            '角色："observer"、"table"、"referee"、"chief" 或 "technician"',
+            "referee",
         ),
     ]
 
 
 class OneSeatArgs(Args, frozen=True, kw_only=True):
-    """One seat."""
+    """The seat that the command concerns."""
 
     seat: SeatName
 
 
 class ReasonArgs(Args, frozen=True, kw_only=True):
-    """A reason, which is public."""
+    """The reason for the command, which is public."""
 
     reason: TextLine
 
 
 class SeatArgs(Args, frozen=True, kw_only=True):
-    """The player who has taken `seat`. Without `person`, it is the player in the pair's list."""
+    """The player who sits down at `seat`. Without `person`, it is the player in the pair's list."""
 
     seat: SeatName
     person: NameText | None = None
 
 
 class ConfirmArgs(Args, frozen=True, kw_only=True):
-    """The green button of `seat`. Without a seat, a referee confirms for both sides.
+    """A press of the green button of `seat`. Without a seat, a referee confirms for both sides.
 
     `phase` is the phase of the match for which the confirmation is meant, because its meaning
     depends on the phase. None means any phase.
@@ -87,14 +80,14 @@ class ConfirmArgs(Args, frozen=True, kw_only=True):
 
 
 class CallArgs(Args, frozen=True, kw_only=True):
-    """The red button of `seat`, with the reason if one is given."""
+    """A press of the red button of `seat`, with the reason if one is given."""
 
     seat: SeatName
     reason: TextLine | None = None
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
-    """The start of a due deal. With `uncut`, the deal has no cut, and `reason` is required."""
+    """The start of the deal that is due. With `uncut` there is no cut, and `reason` is required."""
 
     uncut: bool = False
     reason: TextLine | None = None
@@ -116,7 +109,7 @@ class CutArgs(Args, frozen=True, kw_only=True):
 
 
 class HoldArgs(Args, frozen=True, kw_only=True):
-    """The reason of a pause. With `area`, the clock of the whole area is stopped."""
+    """The reason for a pause. With `area`, the clock of the whole area is stopped."""
 
     reason: TextLine
     area: bool = False
@@ -129,7 +122,7 @@ class ResumeArgs(Args, frozen=True, kw_only=True):
 
 
 class AttendArgs(Args, frozen=True, kw_only=True):
-    """The seat for which a referee's call is over. Without `seat`, all calls are over."""
+    """The seat whose call for a referee has ended. Without `seat`, all calls have ended."""
 
     seat: SeatName | None = None
 
@@ -145,60 +138,49 @@ class ReplaceSetArgs(Args, frozen=True, kw_only=True):
 
 
 class ClearSetArgs(Args, frozen=True, kw_only=True):
-    """A barred set after its full count.
+    """A barred set of cards that a person has counted completely.
 
     `cards` is the number of cards. The command states that no face is missing or doubled.
     """
 
     set: CardSetId
     cards: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=216,
-            description="a number of cards from 0 to 216",
-            extra={"zh": "0至216的张数"},
-            examples=[108],
-        ),
+        int, described("a number of cards from 0 to 216", "0至216的张数", 108, ge=0, le=216)
     ]
 
 
 class AcknowledgeArgs(Args, frozen=True, kw_only=True):
-    """A fault that a person handles.
+    """The fault that a person has seen and handles.
 
     `code` is its name. `board` names the board, if both boards have the fault.
     """
 
     code: Annotated[
         str,
-        Meta(
+        described(
+            'the name of a fault, as "JAM"',
+            '故障的名称，如 "JAM"',
+            "JAM",
             pattern=r"^[A-Z][A-Z_]{2,40}$",
-            description='the name of a fault, as "JAM"',
-            extra={"zh": '故障的名称，如 "JAM"'},
-            examples=["JAM"],
         ),
     ]
     board: Literal["dealer", "reader"] | None = None
 
 
 class OpenHandArgs(Args, frozen=True, kw_only=True):
-    """The seat of the hand that the chief sees, and the reason."""
+    """The seat whose hand the chief looks at, and the reason."""
 
     seat: SeatName
     reason: TextLine
 
 
 class ConfigureArgs(Args, frozen=True, kw_only=True):
-    """Settings of a board, by name."""
+    """A board, and the new values of its settings by name."""
 
     board: Literal["dealer", "reader"]
     settings: Annotated[
         dict[str, SettingValue],
-        Meta(
-            description="a table of settings, each a number",
-            extra={"zh": "各项设置的表，每项为数"},
-            examples=[{}],
-        ),
+        described("a table of settings, each a number", "各项设置的表，每项为数", {}),
     ]
 
 

@@ -58,7 +58,7 @@ class CallAssignments:
             self.assign(table, None)
 
     def assigned_to(self, table: str) -> str | None:
-        """Return the person who goes to a table, or None if nobody goes."""
+        """Return the person who goes to a table, or None if there is none."""
         return self._by_table.get(table)
 
     def assign(self, table: str, person: str | None) -> None:

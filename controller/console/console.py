@@ -64,10 +64,7 @@ class ConsoleClock:
         return int(self._steady_s() * 1000 + self._offset_ms)
 
     def follow_wall_clock(self) -> int:
-        """Adjust this clock if the computer's clock was set.
-
-        Return the step in milliseconds, or 0.
-        """
+        """Adjust this clock if the computer's clock was set. Return the step in ms, or 0."""
         step_ms = round(self._offset() - self._offset_ms)
         if abs(step_ms) < MIN_STEP_MS:
             return 0
@@ -92,9 +89,7 @@ _log = structlog.get_logger("console")
 
 
 class TaskSupervisor:
-    """A supervisor of tasks.
-
-    If one of them fails, the console ends.
+    """A supervisor of tasks. If one of them fails, the console ends.
 
     Without one of these tasks, the console could show an old state as the present one. `stopping`
     is set when the console ends, so that streams end. `failure` is the error that ended the

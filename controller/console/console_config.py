@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, field
 
-from controller.config import ConfigError, NonEmptyText, ShortName
+from controller.config import ConfigError, NonEmptyText, ShortName, matching
 from controller.host import toml_files
 from controller.host.atomic_files import replace_file
 
@@ -20,45 +20,35 @@ _MODE: Final = 0o640
 
 ListenAddress = Annotated[
     str,
-    Meta(
-        pattern=r"^([^\s/:\[\]]+|\[[0-9a-fA-F:]+\]):\d{1,5}$",
-        description='an address and port like "127.0.0.1:8080", port 0 for any free one',
+    matching(
+        r"^([^\s/:\[\]]+|\[[0-9a-fA-F:]+\]):\d{1,5}$",
+        'an address and port like "127.0.0.1:8080", port 0 for any free one',
     ),
 ]
 TcpAddress = Annotated[
-    str,
-    Meta(
-        pattern=r"^tcp://[^\s/]+:\d{1,5}$",
-        description='an address like "tcp://192.168.1.11:5556"',
-    ),
+    str, matching(r"^tcp://[^\s/]+:\d{1,5}$", 'an address like "tcp://192.168.1.11:5556"')
 ]
 ServerPublicKey = Annotated[
     str,
-    Meta(
-        pattern=r"^[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}$",
-        description="the table's public-key, 40 characters, from its keys/table.key",
+    matching(
+        r"^[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}$",
+        "the table's public-key, 40 characters, from its keys/table.key",
     ),
 ]
 VerifyKey = Annotated[
     str,
-    Meta(
-        pattern="^[0-9a-f]{64}$",
-        description="the table's verify key, 64 hex digits, from its keys/table.key",
-    ),
+    matching("^[0-9a-f]{64}$", "the table's verify key, 64 hex digits, from its keys/table.key"),
 ]
 Origin = Annotated[
     str,
-    Meta(
-        pattern=r"^https?://[^\s/]+$",
-        description='an address like "http://192.168.1.5:8080", without a path',
-    ),
+    matching(r"^https?://[^\s/]+$", 'an address like "http://192.168.1.5:8080", without a path'),
 ]
 InvitationHours = Annotated[int, Meta(ge=1, le=720, description="1 to 720 hours")]
 AreaName = Annotated[
     str,
-    Meta(
-        pattern=r"^[^\x00-\x1f\x7f/\s](?:[^\x00-\x1f\x7f/]{0,22}[^\x00-\x1f\x7f/\s])?$",
-        description='the name of an area, 1 to 24 characters, as "A"',
+    matching(
+        r"^[^\x00-\x1f\x7f/\s](?:[^\x00-\x1f\x7f/]{0,22}[^\x00-\x1f\x7f/\s])?$",
+        'the name of an area, 1 to 24 characters, as "A"',
     ),
 ]
 

@@ -63,12 +63,9 @@ class StreamLimits:
     """
 
     def __init__(
-        self,
-        per_person: int = MAX_STREAMS_PER_PERSON,
-        visible: int = MAX_VISIBLE_STREAMS,
-        hidden: int = MAX_HIDDEN_STREAMS,
+        self, per_person: int = MAX_STREAMS_PER_PERSON, visible: int = MAX_VISIBLE_STREAMS
     ) -> None:
-        self._per_person, self._per_browser = per_person, {False: visible, True: hidden}
+        self._per_person, self._per_browser = per_person, {False: visible, True: MAX_HIDDEN_STREAMS}
         self._streams: dict[tuple[str, str], list[asyncio.Event]] = {}
 
     @property
@@ -82,9 +79,8 @@ class StreamLimits:
     ) -> Iterator[asyncio.Event]:
         """Count one more stream during the block.
 
-        Yield an event that is set when the stream must end.
-
-        `browser` identifies the browser, or is "" if unknown. `hidden` is True for a hidden page.
+        Yield an event that is set when the stream must end. `browser` identifies the browser, or is
+        "" if unknown. `hidden` is True for a hidden page.
         """
         own = asyncio.Event()
         with ExitStack() as counted:

@@ -13,7 +13,6 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from controller.console.accounts.account_store import Account, NotAllowed
-from controller.console.rate_limits import TokenBuckets
 from controller.console.request_error import RequestError, unknown_table
 from controller.console.store.database import StoreError
 from controller.host.loggers import structlog
@@ -41,7 +40,6 @@ BODY_TIMEOUT_S: Final = 30.0
 """Seconds within which the whole body of a request must arrive."""
 _HOST_PATTERN: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?")
 _PAGES_FOLDER: Final = Path(__file__).parent / "pages"
-
 
 _log = structlog.get_logger("console")
 
@@ -173,32 +171,25 @@ def route(
         person = await _session_owner(console, request, needed=roles is not None)
         if roles is not None:
             person = admit(person, roles)
-            if rate_limited:
-                _limit_rate(console.command_buckets, person)
+            now_s = asyncio.get_running_loop().time()
+            # Counted before the body is read. Above the limit, the command is certainly not sent.
+            if rate_limited and not console.command_buckets.allow(person.name, now_s):
+                raise RequestError(
+                    429,
+                    "too many commands in a short time: wait a second, then try again",
+                    "操作过于频繁：请稍等一秒再试",
+                    wait_s=console.command_buckets.wait_s,
+                )
         answered = await handler(ConsoleRequest(request, console, person))
         return answered if isinstance(answered, Response) else json_response(answered)
 
     return Route(path, _with_error_responses(path, endpoint), methods=list(methods))
 
 
-def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
-    """Count the request as one command of this person, before its body is read.
-
-    Raises RequestError above the limit. Then the command is certainly not sent.
-    """
-    if not buckets.allow(person.name, asyncio.get_running_loop().time()):
-        raise RequestError(
-            429,
-            "too many commands in a short time: wait a second, then try again",
-            "操作过于频繁：请稍等一秒再试",
-            wait_s=buckets.wait_s,
-        )
-
-
 async def _session_owner(
     console: "RefereeConsole", request: Request, *, needed: bool
 ) -> Account | None:
-    """Return the person who is logged in at this browser, or None if nobody is.
+    """Return the person who is logged in at this browser, or None if there is none.
 
     If the database is away, return None unless `needed`. Raises StoreError otherwise.
     """
@@ -263,7 +254,7 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
 def admit(person: Account | None, roles: Roles) -> Account:
     """Return the person if they have one of the roles.
 
-    Raises RequestError if nobody is logged in, or if the person has another role.
+    Raises RequestError if no person is logged in, or if the person has another role.
     """
     if person is None:
         raise RequestError(401, "please log in", "请先登录")

@@ -5,10 +5,9 @@ import importlib
 import pkgutil
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Final
 
 import uvicorn
@@ -17,7 +16,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,16 +49,11 @@ _HEADERS: Final = {
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
-def make_app(
-    console: RefereeConsole, custom_routes: Iterable[BaseRoute] | None = None
-) -> Starlette:
-    """Return the web application of a started console.
-
-    `custom_routes` replace the routes of the folder `routes`.
-    """
+def make_app(console: RefereeConsole) -> Starlette:
+    """Return the web application of a started console."""
     app = Starlette(
         routes=[
-            *(all_routes() if custom_routes is None else custom_routes),
+            *all_routes(),
             Mount("/static/verify", _VerifierModules(directory=_CONSOLE_FOLDER.parent / "deal")),
             Mount("/static", _RevalidatedFiles(directory=_CONSOLE_FOLDER / "static")),
         ],
@@ -71,21 +65,9 @@ def make_app(
 
 
 def all_routes() -> list[BaseRoute]:
-    """Return the routes of every module in the folder `routes`."""
-    found: list[BaseRoute] = []
-    for module in route_modules():
-        found += routes_of(importlib.import_module(module))
-    return found
-
-
-def route_modules() -> list[str]:
-    """Return the names of the modules in the folder `routes`."""
-    return [f"{routes.__name__}.{one.name}" for one in pkgutil.iter_modules(routes.__path__)]
-
-
-def routes_of(module: ModuleType) -> list[Route]:
-    """Return the routes that a module of the folder `routes` declares."""
-    return list(getattr(module, "ROUTES", ()))
+    """Return the routes that the modules in the folder `routes` declare."""
+    names = [f"{routes.__name__}.{one.name}" for one in pkgutil.iter_modules(routes.__path__)]
+    return [one for name in names for one in getattr(importlib.import_module(name), "ROUTES", ())]
 
 
 class _RevalidatedFiles(StaticFiles):
@@ -181,9 +163,7 @@ async def open_console(
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
 ) -> AsyncIterator[RefereeConsole]:
-    """Open a console, and close it after the block.
-
-    Raises StoreError.
+    """Open a console, and close it after the block. Raises StoreError.
 
     `path` is the path of its console.toml. `manifest` is the manifest of the release that its
     tables should run.
@@ -235,10 +215,7 @@ async def open_console(
 
 
 async def serve(
-    console: RefereeConsole,
-    stop: asyncio.Event,
-    on_ready: Callable[[str], None],
-    app: Starlette | None = None,
+    console: RefereeConsole, stop: asyncio.Event, on_ready: Callable[[str], None]
 ) -> None:
     """Serve a console until `stop` is set.
 
@@ -249,7 +226,7 @@ async def serve(
     own = console.config.console
     with _bound_socket(own) as listening:
         tls = _tls_context(own)
-        server = _UvicornServer(app or make_app(console))
+        server = _UvicornServer(make_app(console))
         serving = asyncio.ensure_future(server.serve(sockets=[]))
         waited = (stop.wait(), console.stopping.wait())
         ends: list[asyncio.Task[Any]] = [asyncio.create_task(end) for end in waited]

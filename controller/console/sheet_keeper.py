@@ -16,7 +16,7 @@ from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
 from controller.console.view.sheet_page import with_wall_times
 from controller.host.loggers import structlog
-from controller.messages import CommandReply, PublicState
+from controller.messages import PublicState
 from controller.sheet.form import ScoreSheet
 
 RETRY_INTERVAL_S: Final = 5.0
@@ -31,7 +31,7 @@ SheetVersion = tuple[object, ...]
 
 
 class SheetKeeper:
-    """A collector of the score sheets of all tables.
+    """A task that requests the score sheets of all tables and stores them.
 
     `write` runs the calls that store a sheet.
     """
@@ -50,16 +50,13 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Check the present states of all tables, and every later state."""
+        """Check the present state of every table for a finished match, and every later state."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
 
     async def close(self) -> None:
-        """End all requests.
-
-        A sheet that is not stored yet is requested when the console runs again.
-        """
+        """End all requests. A missing sheet is requested again when the console runs again."""
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -80,7 +77,7 @@ class SheetKeeper:
             self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
     async def _keep_current(self, table: str) -> None:
-        """Request a table's sheet until its newest version is stored."""
+        """Request a table's sheet repeatedly until its newest version is stored."""
         kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
@@ -96,9 +93,14 @@ class SheetKeeper:
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:
-                return self._has_no_sheet(table, reply)
-            sheet = msgspec.convert(reply.result, ScoreSheet)
-            sheet = with_wall_times(sheet, self._tables.snapshot(table).state)
+                code = "" if reply.error is None else reply.error.code
+                # Another reply comes from a program between console and table, not from the table.
+                if code != _NO_SHEET:
+                    _log.warning("sheet not received", table=table, why=code)
+                return code == _NO_SHEET
+            sheet = with_wall_times(
+                msgspec.convert(reply.result, ScoreSheet), self._tables.snapshot(table).state
+            )
             if sheet.table != table:  # A table's statement about another table is not stored.
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
                 return True
@@ -120,19 +122,9 @@ class SheetKeeper:
             return False
         return True
 
-    def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
-        """Return whether the table itself replied that it has no sheet.
-
-        Any other reply comes from a program between console and table, without the table's answer.
-        """
-        code = "" if reply.error is None else reply.error.code
-        if code != _NO_SHEET:
-            _log.warning("sheet not received", table=table, why=code)
-        return code == _NO_SHEET
-
 
 def _sheet_version(state: PublicState) -> SheetVersion | None:
-    """Return the version of the sheet in a table's state, or None if no match is over."""
+    """Return the version of the score sheet in a table's state, or None if no match is over."""
     match = state.match
     if match.verdict is None or match.match is None:
         return None

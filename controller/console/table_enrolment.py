@@ -53,12 +53,8 @@ class TableDiscovery:
     `interfaces` are addresses of this computer.
     """
 
-    def __init__(
-        self,
-        interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All,
-        listen_s: float = LISTEN_TIMEOUT_S,
-    ) -> None:
-        self._interfaces, self._listen_s = interfaces, listen_s
+    def __init__(self, interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All) -> None:
+        self._interfaces = interfaces
         self._found: dict[str, TableAnnouncement] = {}
         self._queries: set[asyncio.Task[None]] = set()
         self._zeroconf: AsyncZeroconf | None = None
@@ -69,16 +65,14 @@ class TableDiscovery:
         self.listen_error: str | None = None
 
     def list_found(self) -> tuple[TableAnnouncement, ...]:
-        """Return the tables found so far, sorted by name.
-
-        Start the search if it does not run.
+        """Return the tables found so far, sorted by name. Start the search if it does not run.
 
         `listen_error` is the reason why the search cannot run, or None.
         """
         loop = asyncio.get_running_loop()
         if self._stop_timer is not None:
             self._stop_timer.cancel()
-        self._stop_timer = loop.call_later(self._listen_s, self._stop)
+        self._stop_timer = loop.call_later(LISTEN_TIMEOUT_S, self._stop)
         if self._zeroconf is None:
             self._start()
         found = self._found.values()

@@ -13,14 +13,12 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 
 Unsubscribe = Callable[[], None]
-"""Ends a subscription. A second call does nothing."""
-
+"""A function that ends a subscription. A second call does nothing."""
 
 Result = TypeVar("Result")
 
-
 StartTask = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
-"""Starts a task, which runs until it is cancelled, and returns it."""
+"""A function that starts a task, which runs until it is cancelled, and returns it."""
 
 
 class RunBlocking(Protocol):
@@ -45,7 +43,7 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     deal_due_since_ms: int | None = None
 
     def freshness(self, now_ms: int) -> tuple[Freshness, int]:
-        """Return whether this is the table's present state, and since when (console's clock)."""
+        """Return whether the state is the table's present one, and since when (console's clock)."""
         return freshness_of(self.contact_times, now_ms)
 
 

@@ -43,7 +43,7 @@ from controller.deal.observations import (
 
 
 class Stage(StrEnum):
-    """The progress of an attempt."""
+    """The progress of an attempt: the step that it waits for."""
 
     READY = "ready"
     SHUFFLING = "shuffling"
@@ -67,11 +67,14 @@ class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Return the progress only. The pockets of cards are not public before the reveal."""
+        """Return the progress only, because the other fields contain pockets.
+
+        The pockets of cards are not public before the reveal.
+        """
         return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide the fields from rich too, which would print each field of a Struct."""
+        """Return no field for the library rich, which would print every field of a Struct."""
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 
@@ -84,7 +87,7 @@ def new_attempt(sequence: str, passes: int) -> AttemptState:
 
 
 def step(attempt: AttemptState, event: Observation) -> AttemptStep:
-    """Return the attempt after an event, and the effects.
+    """Return the attempt after an observation, and the effects to carry out.
 
     An event that cannot happen in a right attempt ends the attempt with a reason. After the end
     (held or over) only AttemptStopped changes anything, and nothing changes the count of held
@@ -104,7 +107,7 @@ def step(attempt: AttemptState, event: Observation) -> AttemptStep:
 
 
 def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
-    """Return the attempt with the card at the hold point on its way to the tray instead.
+    """Return the attempt after the card at the hold point was sent to the tray instead of a pocket.
 
     This is for a route of an earlier run of the daemon, which had stopped waiting for the card.
     """
@@ -228,7 +231,7 @@ def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
 
 
 def _advance(attempt: AttemptState) -> AttemptStep:
-    """Continue when no card is on its way: from the hopper to the tray, and then to the check."""
+    """Return the attempt and its next effect, when no card is on its way."""
     after = attempt.ledger
     if after.has_moving_card:
         return attempt, ()

@@ -2,9 +2,9 @@
 
 Totals are derived from the ledger and never counted separately. A ledger is a value, and each
 observation makes a new one. Places: index i from the hopper has place i. The place of a card that
-lands in the tray is set aside. Cards that are fed again from the tray take the places that were set
-aside, from the last to the first, and then the places that no index reached, in order (PROOF.md,
-5). So no verdict on a card moves another card.
+lands in the tray becomes open. Cards that are fed again from the tray take the open places, from
+the last to the first, and then the places that no index reached, in order (PROOF.md, 5). So no
+verdict on a card moves another card.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ MAX_TRAY_ROUNDS = 2
 
 
 class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One feed index: what was seen of its card, or of its doubled pair."""
+    """What was observed of the card with one feed index, or of two cards that were fed as one."""
 
     index: int
     place: int
@@ -38,14 +38,14 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"Card(index={self.index})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide the fields from rich too, which would print each field of a Struct."""
+        """Return no field for the library rich, which would print every field of a Struct."""
         return [("index", self.index)]
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """All cards of one attempt, by feed index, and the places that wait for a card.
+    """The list of all cards of one attempt by feed index, with the places that no card has yet.
 
-    The places that were set aside form a stack: the last one is filled next.
+    The open places form a stack: the last one is filled next.
     """
 
     expected: int
@@ -57,27 +57,27 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide the fields from rich too, which would print each field of a Struct."""
+        """Return no field for the library rich, which would print every field of a Struct."""
         return [("fed", self.fed), ("refed", self.refed)]
 
     def card(self, index: int) -> LedgerCard | None:
-        """Return the card of a feed index, or None if no card was seen."""
+        """Return the card of a feed index, or None if no such card came to the window."""
         return self.cards[index - 1] if 0 < index <= len(self.cards) else None
 
     @property
     def fed(self) -> int:
-        """Cards seen at the window, from the hopper."""
+        """The number of cards from the hopper that came to the window."""
         return [card.from_tray for card in self.cards].count(False)
 
     @property
     def refed(self) -> int:
-        """Cards seen at the window, from the tray."""
+        """The number of cards from the tray that came to the window."""
         return [card.from_tray for card in self.cards].count(True)
 
     @property
     def in_tray(self) -> int:
-        """Return the number of cards in the tray: those that landed there less those fed from the
-        tray.
+        """Return the number of cards in the tray: the landings there minus the cards fed from
+        there.
 
         A doubled index brought two cards, unless the hopper gave its full number anyway. Then the
         double was a false alarm.
@@ -88,25 +88,25 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_moving_card(self) -> bool:
-        """Return whether a card was seen at the window that has not landed yet."""
+        """Return whether a card came to the window and has not landed yet."""
         return any(card.landed is None for card in reversed(self.cards))
 
     def count_landed(self) -> dict[str, int]:
-        """Return the cards in each outlet."""
+        """Return the number of landed cards by outlet."""
         seen = Counter(card.landed for card in self.cards)
         return {seat: seen[seat] for seat in SEATS} | {TRAY: self.in_tray}
 
     def places(self) -> dict[int, int]:
-        """Return index → place of every card that landed in a seat's pocket."""
+        """Return the place of every card that landed in a seat's pocket, by feed index."""
         return {card.index: card.place for card in self.cards if card.landed in SEATS}
 
     def count_tray_rounds(self, place: int) -> int:
-        """Return how often a card for this place was fed from the tray."""
+        """Return how many times a card for this place was fed from the tray."""
         return sum(card.from_tray and card.place == place for card in self.cards)
 
 
 def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
-    """Return the ledger with a card seen at the window, or None if no place is left."""
+    """Return the ledger after a card came to the window, or None if there is no place for it."""
     aside = ledger.open_places
     if not from_tray:
         place = index
@@ -122,14 +122,17 @@ def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> 
 
 
 def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledger:
-    """Return the ledger with fields of one known card replaced."""
+    """Return the ledger with other values in the fields of one known card."""
     card = replace(ledger.cards[index - 1], **fields)
     cards = (*ledger.cards[: index - 1], card, *ledger.cards[index:])
     return replace(ledger, cards=cards)
 
 
 def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
-    """Return the ledger with a landed card. The place of a card in the tray is set aside."""
+    """Return the ledger after a card landed in `outlet`.
+
+    The place of a card in the tray becomes open.
+    """
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
         return after
@@ -137,6 +140,9 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
-    """Return the ledger after the hopper is empty. Places that no index reached are filled last."""
+    """Return the ledger after the hopper is empty.
+
+    The places that no index reached then wait for cards of the tray. They are filled last.
+    """
     unreached = range(ledger.expected, ledger.fed, -1)
     return replace(ledger, open_places=(*unreached, *ledger.open_places))

@@ -9,7 +9,7 @@ import msgspec
 
 
 class LookOutcome(StrEnum):
-    """The vault's verdict on one card, which is all that the routing code receives."""
+    """The vault's verdict on one card. The routing code receives nothing else about a face."""
 
     ACCEPT = "accept"
     REREAD = "reread"
@@ -17,15 +17,15 @@ class LookOutcome(StrEnum):
 
 
 class ObservationBase(msgspec.Struct, frozen=True, gc=False):
-    """One observation."""
+    """The base class of all observations of an attempt."""
 
 
 class BothBegan(ObservationBase, frozen=True):
-    """Both boards opened the attempt: pockets, path and tray were seen empty."""
+    """Both boards began the attempt, after they detected that pockets, path and tray were empty."""
 
 
 class ShufflerDone(ObservationBase, frozen=True):
-    """The shuffler finished its passes."""
+    """The shuffler has finished all its passes."""
 
 
 class CardAtReader(ObservationBase, frozen=True):
@@ -36,7 +36,7 @@ class CardAtReader(ObservationBase, frozen=True):
 
 
 class CardVerdict(ObservationBase, frozen=True):
-    """The vault judged a card. `why` names the fault if the card was not accepted."""
+    """The vault has judged a look at a card. `why` names the fault if the card was not accepted."""
 
     index: int
     look: LookOutcome
@@ -44,27 +44,27 @@ class CardVerdict(ObservationBase, frozen=True):
 
 
 class LookOverdue(ObservationBase, frozen=True):
-    """The timeout passed, and only one of AT_READER and READ came for this index."""
+    """The timeout for a card passed, and only one of its AT_READER and READ has arrived."""
 
     index: int
 
 
 class CardGated(ObservationBase, frozen=True):
-    """A card crossed the gate towards `outlet`, by the gate's own sensor."""
+    """The sensor after the gate detected a card on its way to `outlet`."""
 
     index: int
     outlet: str
 
 
 class CardLanded(ObservationBase, frozen=True):
-    """A card landed in time after its own gate event."""
+    """A card landed in time after it passed the gate."""
 
     index: int
     outlet: str
 
 
 class StrayLanded(ObservationBase, frozen=True):
-    """A card landed where none was due."""
+    """Something landed although no card was expected there."""
 
     outlet: str
 
@@ -76,19 +76,22 @@ class SourceEmptied(ObservationBase, frozen=True):
 
 
 class LandingMissed(ObservationBase, frozen=True):
-    """A card crossed the gate and was not seen to land in time."""
+    """A card passed the gate, and its landing was not detected in time."""
 
     index: int
 
 
 class AttemptStopped(ObservationBase, frozen=True):
-    """The attempt must end for a reason outside the cards: a name of the fault catalogue."""
+    """The attempt must end for a reason that is not about cards.
+
+    The reason is a name of the fault catalogue.
+    """
 
     reason: str
 
 
 class FinalCount(ObservationBase, frozen=True, kw_only=True):
-    """The reports of boards and vault after the last card has landed.
+    """The counts that boards and vault report after the last card has landed.
 
     Sensors are present levels. `board_*` and `reader_*` are the boards' own totals of this attempt.
     `set_faults` is the vault's verdict on the set, as names of the fault catalogue.
@@ -123,7 +126,7 @@ Observation = (
 
 
 class AttemptEffectBase(msgspec.Struct, frozen=True, gc=False):
-    """One effect of an attempt."""
+    """The base class of all effects of an attempt."""
 
 
 class ShuffleCards(AttemptEffectBase, frozen=True):
@@ -133,14 +136,14 @@ class ShuffleCards(AttemptEffectBase, frozen=True):
 
 
 class FeedCards(AttemptEffectBase, frozen=True):
-    """Feed up to and including this index."""
+    """Feed all cards up to and including this index."""
 
     upto: int
     tray: bool = False
 
 
 class RouteCard(AttemptEffectBase, frozen=True):
-    """Pass the card at the hold point to this outlet."""
+    """Send the card at the hold point to this outlet."""
 
     index: int
     outlet: str
@@ -153,21 +156,21 @@ class RereadCard(AttemptEffectBase, frozen=True):
 
 
 class AwaitLook(AttemptEffectBase, frozen=True):
-    """Start the timeout in which AT_READER and READ of one index must both come."""
+    """Start the timeout for the second of AT_READER and READ of one index."""
 
     index: int
 
 
 class RequestFinalCount(AttemptEffectBase, frozen=True):
-    """Ask both boards and the vault, and answer with a FinalCount."""
+    """Query both boards and the vault, and pass their answers back as a FinalCount."""
 
 
 class HoldHands(AttemptEffectBase, frozen=True):
-    """Four right hands: the 27-lock holds."""
+    """Hold four right hands, because all conditions of the 27-lock are true."""
 
 
 class RefuseHands(AttemptEffectBase, frozen=True):
-    """Stop the boards; the attempt is over for these reasons."""
+    """Stop the boards, because the attempt ends without hands for these reasons."""
 
     reasons: tuple[str, ...]
 

@@ -23,7 +23,7 @@ _RATE_BYTES = 136
 def context(
     table_key: str, match_id: str, deal: int, attempt: int, profile_hash: bytes, set_id: str
 ) -> bytes:
-    """Return the context of an attempt, so that a proof fits no other attempt.
+    """Return the context of an attempt as bytes, so that its proof is valid for no other attempt.
 
     `table_key` is the table's public key as text, `profile_hash` has 32 raw bytes.
     """
@@ -32,14 +32,17 @@ def context(
 
 
 def commitment(bound_to: bytes, seed: bytes) -> bytes:
-    """Return the 32 bytes that are published before anyone cuts."""
+    """Return the 32 bytes that are published before anybody cuts."""
     return hashlib.sha256(
         length_prefixed("dealtable/commit/1") + bound_to + length_prefixed(seed)
     ).digest()
 
 
 def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
-    """Return the 32 bytes that bind the hands: one face byte per place, hidden by `nonce`."""
+    """Return the 32 bytes that bind the hands.
+
+    `record` has one face byte per place; `nonce` hides it.
+    """
     return hashlib.sha256(
         length_prefixed("dealtable/hands/1")
         + length_prefixed(committed)
@@ -49,17 +52,18 @@ def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
 
 
 def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
-    """Return one pocket letter per place: `sequence[i - 1]` belongs to feed index i.
+    """Return one pocket letter for each place; `sequence[i - 1]` belongs to feed index i.
 
-    `cut` is the players' number, None for an uncut deal. Raises ValueError for a
-    number of cards that four pockets cannot share or a byte cannot draw.
+    `cut` is the players' number, None for an uncut deal. Raises ValueError for a number of cards
+    that four pockets cannot share or a byte cannot draw.
     """
     return fair_order(_draws(committed, seed, cut), cards)
 
 
 def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
-    """Yield places (1…cards) to turn up, in order. Use the next one if the rulebook rejects a
-    card.
+    """Yield the places (1…cards) of cards to turn up, in the order in which they are tried.
+
+    Use the next one if the rulebook rejects a card.
     """
     below = _draws(committed, seed, cut)
     fair_order(below, cards)
@@ -68,7 +72,8 @@ def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -
 
 
 def fair_order(below: Callable[[int], int], cards: int) -> str:
-    """Return the pockets shuffled by `below(bound)`, which draws evenly from 0…bound-1.
+    """Return the pocket letters, shuffled by `below(bound)`, which draws each of 0…bound-1
+    equally often.
 
     Each of the cards! / ((cards/4)!)^4 orders has equally many draws.
     """
@@ -82,7 +87,9 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
 
 
 def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
-    """Return `below(bound)` over a stream of bytes. A byte after the last full run is discarded.
+    """Return a function `below(bound)` that draws each number equally often from a stream of bytes.
+
+    A byte after the last full run is discarded.
 
     The remainder of every byte would favour small numbers. `below` raises StopIteration when the
     stream has ended.
@@ -110,7 +117,7 @@ def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], in
 
 
 def _blocks(first: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Yield an extendable output in parts, without end. 108 cards need about 121 bytes of it."""
+    """Yield the output of an extendable hash function in parts, without end."""
     given, size = 0, _RATE_BYTES
     while True:
         block = first(size)

@@ -1,7 +1,8 @@
-"""The doctor: checks whether a table has everything it needs, and reports what to do otherwise.
+"""The doctor: checks whether an installed table has everything that it needs for dealing.
 
-Facts are collected first. Pure functions then check the facts. Tests can therefore check each line
-of the page with invented facts, and each fact with an invented /proc and /sys.
+For each fault it reports what to do. Facts are collected first. Pure functions then check the
+facts. Tests can therefore check each line of the page with invented facts, and each fact with an
+invented /proc and /sys.
 
     table_facts.py      all facts as values, None if a fact is not available on this computer
     computer_facts.py   facts of the computer and its ports, from /proc, /sys and /run

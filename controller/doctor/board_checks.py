@@ -17,7 +17,7 @@ _KERNEL_NAMES: Final = ("/dev/tty", "/dev/serial")
 
 
 def check_ports(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that each port exists, is private to the machine, and is free of other programs."""
+    """Check that each serial port exists, and that only the machine can use it."""
     for board in BOARDS:
         yield from _check_port(f"{board} port", config, facts.ports[board], facts)
 
@@ -57,7 +57,7 @@ def _check_port(
 
 
 def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that no adapter delays received bytes."""
+    """Check that no serial adapter delays received bytes."""
     late = False
     for board in BOARDS:
         port = facts.ports[board]
@@ -75,7 +75,7 @@ def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_boards(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that each board is the board in the configuration, with the shipped firmware."""
+    """Check that each board is the one in the configuration and has the shipped firmware."""
     of: dict[BoardKind, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
     for board in BOARDS:
         if facts.ports[board].device:
@@ -124,7 +124,7 @@ def _board_text(welcome: Welcome) -> str:
 
 
 def check_pins(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that buttons, lid and emergency stop are read through the configured pins."""
+    """Check that the panel's pins are configured and can be used."""
     wanted, known = config.panel.pins, facts.pins
     if wanted == "lgpio":
         yield from _check_lgpio(known, config.table.user or "this user")

@@ -32,11 +32,11 @@ RunProgram = Callable[[Sequence[str]], str | None]
 
 
 class Computer:
-    """The access to files under `root`, to the kernel's clock and to programs.
+    """The access of the doctor to files, to the kernel's clock and to programs.
 
-    `run` returns the output of a program, or None if the program does not exist or fails.
-    `synchronized` returns whether the kernel's clock is synchronised, or None if this is not
-    available.
+    All files are under `root`. `run` returns the output of a program, or None if the program does
+    not exist or fails. `synchronized` returns whether the kernel's clock is synchronised, or None
+    if this is not available.
     """
 
     def __init__(
@@ -50,30 +50,30 @@ class Computer:
         self.is_synchronized = synchronized or _is_clock_synchronized
 
     def path_of(self, path: str) -> Path:
-        """Return the path under the root."""
+        """Return the path under `root` of a path that begins with "/"."""
         return self.root / path.lstrip("/")
 
     def read_text(self, path: str) -> str | None:
-        """Return the stripped text of a file, or None if it cannot be read."""
+        """Return the text of a file without blanks at its ends, or None if it cannot be read."""
         try:
             return self.path_of(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
         except OSError:
             return None
 
     def read_number(self, path: str, base: int = 10) -> int | None:
-        """Return the whole number in a file, or None without a number."""
+        """Return the whole number in a file, or None if the file has none."""
         try:
             return int(self.read_text(path) or "", base)
         except ValueError:
             return None
 
     def find_paths(self, pattern: str) -> list[str]:
-        """Return the sorted paths that match a pattern."""
+        """Return the paths that match a pattern such as "/dev/gpiochip*", sorted."""
         found = self.root.glob(pattern.lstrip("/"))
         return sorted(f"/{path.relative_to(self.root)}" for path in found)
 
     def list_locks(self) -> Iterator[tuple[int, str]]:
-        """Yield the process and the file of each lock.
+        """Yield a process id and a file for each lock that a process has on a file.
 
         The file is "MAJOR:MINOR:INODE", as in the kernel's list.
         """
@@ -83,12 +83,12 @@ class Computer:
                 yield int(words[4]), words[5]
 
     def process_name(self, pid: int) -> str:
-        """Return the name of a process."""
+        """Return the name of the process with the id `pid`, or "?"."""
         return self.read_text(f"/proc/{pid}/comm") or "?"
 
 
 def lock_name(status: os.stat_result) -> str:
-    """Return the name of a file in the kernel's list of locks."""
+    """Return the name of a file in the kernel's list of locks, from the file's status."""
     major, minor = os.major(status.st_dev), os.minor(status.st_dev)
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
@@ -109,9 +109,9 @@ def _run_program(words: Sequence[str]) -> str | None:
 
 
 def _is_clock_synchronized() -> bool | None:
-    """Return whether the kernel's clock is synchronised.
+    """Return True if the kernel's clock is synchronised, or None if that is not known.
 
-    adjtimex is called without a mode, so that it changes nothing. None means not known.
+    adjtimex is called without a mode, so that it changes nothing.
     """
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
@@ -134,7 +134,7 @@ _LISTEN_STATE: Final = "0A"
 
 
 def find_lock_holder(computer: Computer, file: Path) -> int | None:
-    """Return the process that locks a file, or None without a lock or without the file."""
+    """Return the id of the process that has locked a file, or None if there is none."""
     try:
         name = lock_name(file.stat())
     except OSError:
@@ -166,7 +166,10 @@ def read_port(computer: Computer, path: str, user: User) -> PortFacts:
 def _find_holders(
     computer: Computer, device: str, status: os.stat_result
 ) -> tuple[tuple[PortHolder, ...], bool]:
-    """Return the processes that have a device open, and whether some processes were unreadable."""
+    """Return the processes that have a device open.
+
+    The second value is True if some processes could not be examined.
+    """
     name = lock_name(status)
     locks = {pid for pid, locked in computer.list_locks() if locked == name}
     having, blind = set(locks), False
@@ -188,7 +191,7 @@ def _find_holders(
 
 
 def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
-    """Return the facts of the panel's pins."""
+    """Return the facts of the pins that the panel is connected to."""
     chips = []
     for path in computer.find_paths("/dev/gpiochip*"):
         status = computer.path_of(path).stat()
@@ -203,7 +206,7 @@ def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
 
 
 def _is_lg_wd_set(computer: Computer) -> bool | None:
-    """Return whether LG_WD, lgpio's folder, is set where the machine is started.
+    """Return True if the machine is started with LG_WD, the folder of the library lgpio.
 
     None means that the start of the machine is not known.
     """
@@ -220,7 +223,7 @@ def _is_lg_wd_set(computer: Computer) -> bool | None:
 
 
 def read_disk(folder: Path, user: User) -> DiskFacts:
-    """Return the facts of the disk under a folder, which may not exist yet."""
+    """Return the facts of the disk that contains a folder. The folder may not exist yet."""
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -234,7 +237,7 @@ def read_disk(folder: Path, user: User) -> DiskFacts:
 
 
 def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> MemoryFacts:
-    """Return the facts about ways in which secrets can leave memory.
+    """Return the facts about ways in which secrets in memory can reach a disk.
 
     `machine` is the process id of the running machine.
     """
@@ -249,7 +252,7 @@ def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> M
 
 
 def _file_system_of(computer: Computer, folder: Path) -> str | None:
-    """Return the kind of file system of a folder, which may not exist yet."""
+    """Return the kind of file system that contains a folder. The folder may not exist yet."""
     place = Path(os.path.realpath(folder))
     kind, depth = None, 0
     for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
@@ -269,7 +272,7 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
 
 
 def _stays_in_memory(computer: Computer, device: str) -> bool:
-    """Return whether a swap device is compressed memory (zram) without a backing device."""
+    """Return True if a swap device is compressed memory (zram) without a disk behind it."""
     name = Path(device).name
     behind = computer.read_text(f"/sys/block/{name}/backing_dev")
     return name.startswith("zram") and behind in (None, "none")
@@ -308,7 +311,7 @@ def _read_voltage_alarm(computer: Computer) -> bool | None:
 
 
 def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | None:
-    """Return a table's two services, or None if systemd does not run this computer."""
+    """Return the facts of a table's two services, or None if systemd does not run here."""
     if not computer.path_of("/run/systemd/system").is_dir():
         return None
     found = []
@@ -323,7 +326,7 @@ def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | 
 
 
 def listening_ports(computer: Computer) -> frozenset[int]:
-    """Return the TCP ports of this computer on which a program listens."""
+    """Return the numbers of the TCP ports on which a program of this computer listens."""
     found = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in (computer.read_text(path) or "").splitlines()[1:]:
@@ -334,6 +337,6 @@ def listening_ports(computer: Computer) -> frozenset[int]:
 
 
 def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return the addresses whose port another program already uses."""
+    """Return the addresses whose TCP port a program of this computer already uses."""
     there = listening_ports(computer)
     return tuple(one for one in addresses if one.rpartition(":")[2] in map(str, there))

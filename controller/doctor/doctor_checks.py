@@ -40,7 +40,7 @@ _SUPPLY_ADVICE: Final = "take the Pi's own supply and a short, thick cable"
 
 
 def check_clock(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the wall clock is synchronised, because certificates expire by this clock."""
+    """Check that the wall clock is synchronised. Certificates expire by this clock."""
     known, released = facts.clock, facts.program.release
     if released is not None and known.now < datetime.fromisoformat(released.date).replace(
         tzinfo=UTC
@@ -79,7 +79,7 @@ def check_disk(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_runtime_dir(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the folder with the keys of the present deal is in memory."""
+    """Check that the folder with the keys of the present deal is on no disk."""
     folder, kind = config.table.runtime_dir, facts.memory.runtime_on
     if kind is None:
         yield unknown("runtime_dir", f"the file system of {folder}", f"findmnt -T {folder}")
@@ -104,7 +104,7 @@ def check_swap(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_core_dumps(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that no program can read the core dump of a crashed process."""
+    """Check that no program receives the memory of a crashed process (a core dump)."""
     pattern, limit = facts.memory.core_pattern, facts.memory.core_limit
     if limit is not None and limit != "0 0":
         do = "start it by its unit or by `dealtable run`, and nothing else"
@@ -119,7 +119,7 @@ def check_core_dumps(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_power(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the supply keeps its voltage, and the processor its speed."""
+    """Check that the power supply keeps its voltage and the processor keeps its speed."""
     bits, alarm = facts.supply.throttled, facts.supply.has_alarm
     if bits is None and alarm is None:
         do = "on a Raspberry Pi: vcgencmd get_throttled, as root"
@@ -139,7 +139,7 @@ def check_power(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the processor is cool enough to keep its speed."""
+    """Check that the processor is not so hot that it becomes slower."""
     celsius = facts.supply.celsius
     if celsius is None:
         yield unknown("temperature", "no sensor measures it", "feel whether the box is hot")
@@ -162,7 +162,10 @@ _REINSTALL_ADVICE: Final = "install the release again: deploy/install.sh"
 
 
 def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check for 64-bit Python 3.11 or later, on a computer whose kernel can deny network access."""
+    """Check that Python is 3.11 or later and has 64 bits.
+
+    The kernel of this kind of computer should also be able to deny network access.
+    """
     own = facts.python
     named = f"{'.'.join(map(str, own.version))}, {own.bits} bit, {own.computer}"
     if own.version[:2] < OLDEST_PYTHON:
@@ -181,7 +184,7 @@ def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that every library can be imported, and that ZeroMQ has encryption."""
+    """Check that every library can be imported, and that ZeroMQ supports encryption."""
     for part in facts.libraries:
         if part.trouble:
             yield red(
@@ -194,7 +197,7 @@ def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the program is an unchanged release.
+    """Check that the installed program is a release with no changed file.
 
     It must not be older than a release that the table has used before.
     """
@@ -226,7 +229,7 @@ _LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
 def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the table has its keys, and a chief's key to which deals can be sealed."""
+    """Check that the table has its keys, and a chief's key to which deals are sealed."""
     known, place = facts.keys, config.gateway_dir
     if known.closed_folder:
         what = f"what {known.closed_folder} holds, which is closed to this user"
@@ -253,7 +256,7 @@ def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that machine and gateway are two users without access to each other's files."""
+    """Check that machine and gateway run as two users who cannot read each other's files."""
     if facts.users_problem:
         yield red("users", facts.users_problem, "do that, or start `dealtable run` once as root")
     elif config.gateway.user is None:
@@ -264,7 +267,7 @@ def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that both processes run, and start again with the computer."""
+    """Check that both processes of the table run, and that they start with the computer."""
     if facts.services is None:
         yield unknown("services", "systemd does not run it", "see that something starts the table")
         return
@@ -284,7 +287,7 @@ def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that a gateway serves the table, and that its feed arrives as at a console."""
+    """Check that a gateway serves the table and that its feed can be received."""
     known = facts.feed
     if known.address is None:
         yield from _check_without_gateway(config, facts)
@@ -346,10 +349,7 @@ DOCTOR_CHECKS: Final[tuple[tuple[str, tuple[DoctorCheck, ...]], ...]] = (
             check_heat,
         ),
     ),
-    (
-        "table",
-        (check_users, check_keys, check_services, check_feed),
-    ),
+    ("table", (check_users, check_keys, check_services, check_feed)),
 )
 """All checks by subject, in the order of the page.
 
@@ -366,7 +366,7 @@ def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[Docto
 
 
 def worst_light(findings: dict[str, tuple[DoctorFinding, ...]]) -> FindingLight:
-    """Return the worst light of all findings. UNKNOWN counts as green."""
+    """Return the worst light among all findings: red, amber or green. UNKNOWN counts as green."""
     lights = {one.light for part in findings.values() for one in part}
     return next(
         (light for light in (FindingLight.RED, FindingLight.AMBER) if light in lights),

@@ -1,4 +1,7 @@
-"""The findings of an examination: each with its light, text and advice, and the page of all."""
+"""The findings of an examination, and the page that lists them.
+
+Each finding has a light, a text and an advice.
+"""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -8,7 +11,7 @@ import msgspec
 
 
 class FindingLight(StrEnum):
-    """The light of a finding.
+    """The light of a finding, which shows how bad the finding is.
 
     UNKNOWN: the fact is not available on this computer, which is neither good nor bad.
     """
@@ -20,9 +23,10 @@ class FindingLight(StrEnum):
 
 
 class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
-    """One finding: the state of the thing `check`, and the next action, which only green lacks.
+    """One finding: the state of the thing that was checked, and what to do about it.
 
-    Raises ValueError for a green light with an action, and for another light without an action.
+    `check`: the thing. `do`: the next action, which only a green finding lacks. Raises ValueError
+    for a green light with an action, and for another light without an action.
     """
 
     check: str
@@ -31,7 +35,7 @@ class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
     do: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if light and action do not fit (see the class)."""
+        """Raise ValueError for a green finding with an action, or another one without an action."""
         if (self.light is FindingLight.GREEN) == bool(self.do):
             raise ValueError(f"{self.check}: {self.light} and the next action {self.do!r}")
 
@@ -45,17 +49,17 @@ def green(check: str, text: str) -> DoctorFinding:
 
 
 def amber(check: str, text: str, do: str) -> DoctorFinding:
-    """Return a finding for a fault that does not prevent dealing but needs attention."""
+    """Return a finding for a fault that needs attention but does not prevent dealing."""
     return DoctorFinding(check, FindingLight.AMBER, text, do)
 
 
 def red(check: str, text: str, do: str) -> DoctorFinding:
-    """Return a finding for a fault that prevents dealing, or breaks a guarantee of the table."""
+    """Return a finding for a fault that prevents dealing or breaks a guarantee of the table."""
     return DoctorFinding(check, FindingLight.RED, text, do)
 
 
 def unknown(check: str, what: str, do: str) -> DoctorFinding:
-    """Return a finding for an unknown fact. `do` is the way to learn the fact."""
+    """Return a finding for a fact that is unknown here. `do` is the way to learn the fact."""
     return DoctorFinding(check, FindingLight.UNKNOWN, f"not known on this computer: {what}", do)
 
 
@@ -70,7 +74,7 @@ _CHECK_WIDTH: Final = 13
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of all checks at a table, as in the JSON. `verdict` is the worst light."""
+    """The result of all checks, with the fields of the JSON. `verdict` is the worst light."""
 
     table: str
     simulated: bool
@@ -79,12 +83,12 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     findings: dict[str, tuple[DoctorFinding, ...]]
 
     def count(self, light: FindingLight) -> int:
-        """Return how many findings have this light."""
+        """Return how many findings have the light `light`."""
         return sum(one.light is light for part in self.findings.values() for one in part)
 
 
 def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | None]]:
-    """Yield the page's lines, each with its light, or None for lines without a light."""
+    """Yield the lines of the page, each with the light of its finding or None."""
     kind = "simulated table" if examination.simulated else "table"
     yield f"{kind} {examination.table}, {examination.time}", None
     for part, findings in examination.findings.items():
@@ -97,7 +101,7 @@ def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | N
 
 
 def summary_line(examination: Examination) -> str:
-    """Return the last line of the page: the conclusion and the counts."""
+    """Return the last line of the page: the conclusion, and how many findings remain."""
     reds, ambers, unknowns = map(
         examination.count, (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
     )

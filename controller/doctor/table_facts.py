@@ -1,4 +1,7 @@
-"""All facts of a table and its computer, as values. None means not available on this computer."""
+"""All facts of a table and its computer, as values.
+
+None means that a fact is not available on this computer.
+"""
 
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +13,7 @@ from drivers.link.frames import Welcome
 
 
 class PythonFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the interpreter: its version, the bits of an address, the kind of computer."""
+    """Facts of the Python interpreter: its version, its bits (32 or 64), the kind of computer."""
 
     version: tuple[int, int, int]
     bits: int
@@ -18,7 +21,7 @@ class PythonFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a library: its version, or the error of its import. `curve`: ZeroMQ has CURVE."""
+    """Facts of a library: its version, or why it cannot be imported. `curve`: ZeroMQ has CURVE."""
 
     name: str
     version: str = ""
@@ -27,7 +30,7 @@ class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the program's manifest.
+    """Facts of the release that the program's manifest names.
 
     `signed`: by the named key. None means that no key was named.
     """
@@ -54,7 +57,7 @@ class ProgramFacts(msgspec.Struct, frozen=True):
 
 
 class PortHolder(msgspec.Struct, frozen=True, gc=False):
-    """A process that has a port open.
+    """A process that has a serial port open.
 
     `has_lock`: it locks the port against others that ask for the lock.
     """
@@ -84,7 +87,7 @@ class PortFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
-    """A board's answer to HELLO.
+    """The answer of a board to the message HELLO.
 
     `fault`: the name of the fault in the catalogue, "" for the correct board. `cause` and `action`
     are its texts. `welcome`: None if the board did not answer. `why_not_asked`: the reason if no
@@ -99,11 +102,12 @@ class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class PinFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the panel's pins.
+    """Facts of the pins that the panel is connected to.
 
     `model`: the model of the computer. `chips`: the existing GPIO chips, each with whether the
-    machine's user may use it. `has_socket`: the socket of a simulated panel exists. `lg_wd`:
-    lgpio's folder is set for the machine. None means that the start of the machine is not known.
+    machine's user may use it. `has_socket`: the socket of a simulated panel exists. `lg_wd`: the
+    folder of the library lgpio is set for the machine. None means that the start of the machine is
+    not known.
     """
 
     model: str | None = None
@@ -120,7 +124,7 @@ class ClockFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class DiskFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the disk that contains state_dir.
+    """Facts of the disk that contains `state_dir`, the folder of the journal.
 
     `exists`: state_dir exists. If not, the facts are those of the folder that will contain it.
     `is_writable`: for the machine's user.
@@ -147,9 +151,10 @@ class MemoryFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class SupplyFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a Raspberry Pi's power. `throttled`: the bits of get_throttled.
+    """Facts of a Raspberry Pi's power supply, and the computer's temperature.
 
-    `has_alarm`: the voltage is too low now. `celsius`: the temperature of any computer.
+    `throttled`: the bits of get_throttled. `has_alarm`: the voltage is too low now. `celsius`: the
+    temperature of any computer.
     """
 
     throttled: int | None = None
@@ -158,7 +163,7 @@ class SupplyFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a systemd unit: LoadState, ActiveState, UnitFileState."""
+    """Facts of a systemd unit: its LoadState, ActiveState and UnitFileState."""
 
     name: str
     load: str
@@ -167,7 +172,7 @@ class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class KeyFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of keys and admitted clients.
+    """Facts of the table's keys and of the admitted clients.
 
     `trouble`: the first fault found. `closed_folder`: a folder that this user may not read.
     `are_missing`: there are no keys yet.
@@ -183,7 +188,7 @@ class KeyFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a gateway's feed.
+    """Facts of the feed that the table's gateway publishes.
 
     `address`: None if no gateway runs. `state_text`: the state received through CURVE. `trouble`:
     why no state was received. `has_no_key`: no admitted key is available here. `taken_addresses`:
@@ -199,7 +204,7 @@ class FeedFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class DoctorFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """All facts of one examination.
+    """All facts that one examination of a table has collected.
 
     `machine_pid`: the process that runs the table, if there is one. `state_unreadable`: this user
     may not read the state folder, so a machine may run unseen. `users_problem`: the fault of the

@@ -35,11 +35,10 @@ def write_new_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
-    """Write `path`, replacing the present file. A file that already has this content is not
-    changed.
+    """Write the file at `path`, and replace the present file if there is one.
 
-    A plain file keeps its owner. Any other file gets the owner of its folder. Missing folders are
-    created. Raises OSError.
+    A file that already has this content is not changed. A plain file keeps its owner. Any other
+    file gets the owner of its folder. Missing folders are created. Raises OSError.
     """
     with _opened_parent(path, make=True) as folder:
         owner, before = _owner_and_content(folder, path.name, len(data) + 1)
@@ -50,7 +49,7 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
-    """Create a folder with its owner and mode. An existing folder is not changed.
+    """Create a folder, and set its owner and mode. An existing folder is not changed.
 
     Raises OSError, also if the folder that contains it is missing.
     """
@@ -80,9 +79,10 @@ def change_owner(path: Path, uid: int, gid: int) -> None:
 
 @contextmanager
 def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
-    """Open the folder of `path` for the block, name by name from the root. `make` creates it.
+    """Yield a handle of the folder that contains `path`.
 
-    An error within the block is raised with `path` in its text.
+    Each folder on the way from the root is opened in turn. If `make` is true, missing folders are
+    created. An error within the block is raised with `path` in its text.
     """
     whole = path.absolute()
     handle = os.open(whole.anchor, _FOLDER)
@@ -109,7 +109,10 @@ def _make_missing(folder: int, name: str, mode: int) -> None:
 
 
 def _open_inner_folder(folder: int, name: str) -> int:
-    """Open a folder inside another folder. Follow a link only if it can be trusted."""
+    """Return a handle of the folder `name` inside another folder.
+
+    Root follows a link only if no other user could have created it.
+    """
     status = os.fstat(folder)
     nobody_elses = status.st_uid == 0 and not status.st_mode & _WRITABLE_BY_OTHERS
     if os.geteuid() != 0 or nobody_elses:
@@ -132,7 +135,11 @@ def _opened_file(name: str, folder: int, more: int = 0) -> Iterator[int]:
 
 
 def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
-    """Return the owner of the file to be written, and at most `most` bytes of the present file."""
+    """Return the status of the present file, and at most `most` bytes of its content.
+
+    The status contains the owner for the new file. If there is no plain file, it is the status of
+    the folder, and the content is None.
+    """
     with suppress(OSError), _opened_file(name, folder) as file:
         found = os.fstat(file)
         if stat.S_ISREG(found.st_mode):
@@ -144,7 +151,10 @@ def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_resul
 def _temporary_file(
     folder: int, data: bytes, mode: int, owner: os.stat_result | None
 ) -> Iterator[str]:
-    """Write `data` to a temporary file for the block, and sync it. Set its owner if permitted."""
+    """Write `data` to a temporary file, sync it to the disk and yield its name.
+
+    The file gets `owner` if this process may change owners. It is deleted after the block.
+    """
     name = f".{entropy(8).hex()}.part"
     handle = os.open(name, _NEW, 0o600, dir_fd=folder)
     try:

@@ -30,7 +30,6 @@ with _without_package("rich"):
 
 REFUSAL_LOG_INTERVAL_S: Final = 60.0
 
-
 MAX_REFUSED_KEYS: Final = 20
 
 
@@ -47,8 +46,9 @@ class RefusalLogLimiter:
         self._suppressed = 0
 
     def allow_line(self, key: str, now_s: float) -> int | None:
-        """Return None to log nothing, or the number of refusals that were not logged before this
-        line.
+        """Return None if this refusal of `key` must not be logged.
+
+        Otherwise return how many refusals were not logged since the last line.
         """
         if not self._keys or now_s - self._window_start_s >= REFUSAL_LOG_INTERVAL_S:
             self._window_start_s = now_s

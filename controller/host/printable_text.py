@@ -12,12 +12,14 @@ _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 
 def escape_unprintable(text: str) -> str:
-    """Return text as one line: line breaks, control characters and similar are escaped."""
-    return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
+    """Return text as one line, with line breaks, control characters and the like escaped."""
+    return "".join(
+        sign if is_printable(sign) else sign.encode("unicode_escape").decode() for sign in text
+    )
 
 
 def toml_text(value: object) -> str:
-    """Return a value as in a TOML file, shortened if it is long."""
+    """Return a value as it is written in a TOML file, shortened if it is long."""
     return shorten(_toml_value(value))
 
 
@@ -25,10 +27,6 @@ def is_printable(character: str) -> bool:
     """Return True if a character can be printed: no line break, no control, no direction mark."""
     category = unicodedata.category(character)
     return category[0] != "C" and category not in ("Zl", "Zp")
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def _toml_value(value: object) -> str:

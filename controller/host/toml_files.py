@@ -24,20 +24,23 @@ from controller.words import Words
 
 
 class Contradiction(ValueError):
-    """A conflict between values: what was found, and what is expected instead.
+    """An error for values that contradict each other.
 
-    `found` begins with the key within its table.
+    `found` describes the values, and begins with the key within its table. `expected` describes
+    what is expected instead.
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Store both texts."""
         super().__init__(f"{found.en}, expected {expected.en}")
         self.found = found
         self.expected = expected
 
 
 class ValueMistake(msgspec.Struct, frozen=True):
-    """A wrong value: what was found, and what is expected. `joiner` joins the two in English."""
+    """The description of a wrong value: what was found, and what is expected.
+
+    `joiner` joins the two in English.
+    """
 
     found: Words
     expected: Words
@@ -50,13 +53,14 @@ class ValueMistake(msgspec.Struct, frozen=True):
 
 
 def same_words(text: str) -> Words:
-    """Return text that is the same in both languages."""
+    """Return `text` as a text that is the same in both languages."""
     return Words(text, text)
 
 
 def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMistake:
-    """Return the mistake of an unknown key at `where`, with the most similar known key or all of
-    them.
+    """Return the description of an unknown key at `where`.
+
+    It suggests the most similar known key. If no key is similar, it lists all known keys.
     """
     found, names = Words(f"{where}: unknown key", f"{where}：没有此项"), list(known)
     if not names:
@@ -75,7 +79,7 @@ _MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
 
 
 def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
-    """Return msgspec's error in the terms of the file: key, value and expected value."""
+    """Return the description of msgspec's error: the key, its value and the expected value."""
     found = _PATH_PATTERN.search(str(error))
     what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
     keys, own = _KEY_PATTERN.findall(where), error.__cause__
@@ -86,13 +90,11 @@ def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type)
         known = _field_types(inner_type(_type_at(shape, keys)))
         return unknown_key_mistake(_dotted_key([*keys, shorten(unknown[1])]), unknown[1], known)
     if missing := _MISSING_FIELD_PATTERN.match(what):
-        keys = [*keys, missing[1]]
-        key = _dotted_key(keys)
+        key = _dotted_key(keys := [*keys, missing[1]])
         said = Words(f"{key}: missing", f"{key}：未写")
         return ValueMistake(said, expected_words(_type_at(shape, keys)))
-    if not _MSGSPEC_PATTERN.match(
-        what
-    ):  # A check of a configuration's type names the key within its table.
+    # A check of a configuration's type names the key within its table.
+    if not _MSGSPEC_PATTERN.match(what):
         return ValueMistake(same_words(_dotted_key([*keys, what])), same_words(""), "")
     said = same_words(f"{_dotted_key(keys)} = {toml_text(_value_at(raw, keys))}")
     return ValueMistake(said, expected_words(_type_at(shape, keys)), ": expected ")
@@ -122,7 +124,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return the type without its description and without "or None"."""
+    """Return the type without its description, and without None if it is a union with None."""
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
@@ -137,9 +139,10 @@ def _value_at(raw: Any, keys: Sequence[str]) -> Any:
 
 
 def expected_words(shape: inspect.Type) -> Words:
-    """Return in words the values that a type accepts. A description in its Meta has priority.
+    """Return a text that describes the values that a type accepts.
 
-    The Chinese text of a description is `zh` of the Meta's `extra`.
+    If the type's Meta has a description, that is the text. Its Chinese text is `zh` of the Meta's
+    `extra`.
     """
     shape = without_none(shape)
     if isinstance(shape, inspect.Metadata):
@@ -162,8 +165,9 @@ def expected_words(shape: inspect.Type) -> Words:
 
 
 def without_none(shape: inspect.Type) -> inspect.Type:
-    """Return the single type of a union with None, with its description. Return any other type
-    unchanged.
+    """Return the other type if the type is a union of one type and None.
+
+    Its description is kept. Return any other type unchanged.
     """
     if not isinstance(shape, inspect.UnionType):
         return shape
@@ -184,7 +188,7 @@ _TYPE_WORDS: dict[type[inspect.Type], Words] = {
 
 
 def _choices(shape: inspect.Type) -> Iterator[object]:
-    """Yield the values of a type that has a closed set of them, or of several such types."""
+    """Yield the allowed values of a Literal type, or of every Literal type in a union."""
     if isinstance(shape, inspect.LiteralType):
         yield from shape.values
     elif isinstance(shape, inspect.UnionType):
@@ -193,7 +197,7 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
 
 
 def _fixed_list_words(shape: inspect.TupleType) -> Words:
-    """Return in words the values of a list of fixed length, whose items all have one type."""
+    """Return a text that describes a list of fixed length, whose items all have one type."""
     count = len(shape.item_types)
     number = {2: "two", 3: "three"}.get(count, str(count))
     item = expected_words(shape.item_types[0])
@@ -205,7 +209,7 @@ def _fixed_list_words(shape: inspect.TupleType) -> Words:
 
 
 def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
-    """Return in words the values of a number, with its bounds."""
+    """Return a text that describes a number and its bounds."""
     least, most = number.ge, number.le
     if least is not None and most is not None:
         return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
@@ -218,13 +222,13 @@ def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> 
 
 Shape = TypeVar("Shape")
 
-
 _MAX_TABLE_DEPTH = 32
 """Maximum depth of nested tables and lists. No file written by a person has so many levels."""
+_TOO_DEEP = f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"
 
 
 class FileError(Exception):
-    """A file that cannot be read or has a wrong content; the text is one line."""
+    """An error for a file that cannot be read or has a wrong content. The text is one line."""
 
     def __init__(self, text: str) -> None:
         """Store the text. Characters that cannot be printed are escaped as in a TOML file."""
@@ -232,14 +236,15 @@ class FileError(Exception):
 
 
 class _BadValue(Exception):
-    """A wrong value in a file that parses. The name of the file is added by the caller."""
+    """An error for a wrong value in valid TOML. The caller adds the name of the file."""
 
 
 def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> Shape:
-    """Return the file at `path` as a `shape`. Paths in the file count from its folder.
+    """Return the content of the TOML file at `path`, converted to the type `shape`.
 
-    Raises `error` if the file is missing, is not TOML, has a key that `shape` does not have or
-    lacks a required key. Raises `error` also for a value of a wrong type or out of bounds.
+    Relative paths in the file count from its folder. Raises `error` if the file is missing, is not
+    TOML, has a key that `shape` does not have or lacks a required key. Raises `error` also for a
+    value of a wrong type or out of bounds.
     """
     return parse(read_text(path, error), shape, error, name=str(path), folder=path.parent)
 
@@ -269,14 +274,20 @@ def parse(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return TOML text as a `shape`, as `read` does. `name` names the file in errors."""
+    """Return TOML text, converted to the type `shape` as `read` does.
+
+    `name` names the file in errors.
+    """
     return convert_tables(
         parse_tables(text, error, name=name), shape, error, name=name, folder=folder
     )
 
 
 def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
-    """Return TOML text as plain tables. Raises `error`; `name` names the file in errors."""
+    """Return the tables of a TOML text as dictionaries.
+
+    Raises `error`; `name` names the file in errors.
+    """
     try:
         raw = tomllib.loads(text)
         for where, value in _walk_values(raw):
@@ -289,7 +300,7 @@ def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) ->
     except ValueError:  # Python reads numbers of only some thousand digits.
         raise error(f"{name}: expected numbers of at most 18 digits") from None
     except RecursionError:
-        raise error(f"{name}: {_too_deep_text()}") from None
+        raise error(f"{name}: {_TOO_DEEP}") from None
     return raw
 
 
@@ -298,7 +309,7 @@ def refuse_unprintable_text(
 ) -> None:
     """Raise `error` for a text that has several lines or characters that cannot be printed.
 
-    `raw` is the file as plain tables. `name` names the file in errors.
+    `raw` is the file as dictionaries. `name` names the file in errors.
     """
     for where, value in _walk_values(raw):
         if isinstance(value, str) and not all(map(is_printable, value)):
@@ -315,20 +326,34 @@ def convert_tables(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return plain tables as a `shape`, as `read` does. `name` names the file in errors."""
+    """Return the tables `raw`, converted to the type `shape` as `read` does.
+
+    `name` names the file in errors.
+    """
+    base = (folder or Path()).resolve()
+
+    def place(kind: type, value: object) -> Path:
+        if kind is Path and isinstance(value, str) and value:
+            return base / value
+        raise ValueError("not a path")
+
     try:
-        return _convert(raw, shape, (folder or Path()).resolve())
-    except _BadValue as misfit:
-        raise error(f"{name}: {shorten(str(misfit), 6 * MAX_SHOWN_CHARACTERS)}") from None
+        return msgspec.convert(raw, shape, dec_hook=place)
+    except msgspec.ValidationError as mistake:
+        wrong = explain_error(mistake, raw, inspect.type_info(shape)).text
+        raise error(f"{name}: {shorten(wrong, 6 * MAX_SHOWN_CHARACTERS)}") from None
 
 
 def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield every value with its dotted key. Raises _BadValue for too deep nesting."""
+    """Yield every value of the tables, with its dotted key like `gateway.feed`.
+
+    Raises _BadValue for too deep nesting.
+    """
     due: list[tuple[str, object, int]] = [("", raw, 0)]
     while due:
         where, value, depth = due.pop()
         if depth > _MAX_TABLE_DEPTH:
-            raise _BadValue(_too_deep_text())
+            raise _BadValue(_TOO_DEEP)
         if isinstance(value, dict):
             due += [
                 (f"{where}.{shorten(key)}" if where else shorten(key), held, depth + 1)
@@ -339,19 +364,3 @@ def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
             due += [(f"{where}[{n}]", held, depth + 1) for n, held in numbered]
         else:
             yield where, value
-
-
-def _too_deep_text() -> str:
-    return f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"
-
-
-def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
-    def place(kind: type, value: object) -> Path:
-        if kind is Path and isinstance(value, str) and value:
-            return folder / value
-        raise ValueError("not a path")
-
-    try:
-        return msgspec.convert(raw, shape, dec_hook=place)
-    except msgspec.ValidationError as mistake:
-        raise _BadValue(explain_error(mistake, raw, inspect.type_info(shape)).text) from None

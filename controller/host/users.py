@@ -1,7 +1,7 @@
-"""Users of this computer: the user of a process, and the permissions of files. Changes nothing.
+"""Users of this computer: the user of a process, and the permissions of files.
 
 A table's machine and gateway may run as two users. Each checks the other end of their Unix socket
-by its uid, which the kernel reports.
+by its uid, which the kernel reports. This module changes nothing.
 """
 
 import os
@@ -23,11 +23,14 @@ _PEER = struct.Struct("3i")  # pid, uid, gid of SO_PEERCRED
 
 
 class UserError(Exception):
-    """A user that does not exist on this computer; the text is one line with the action to take."""
+    """An error for a user that does not exist on this computer.
+
+    The text is one line with the action to take.
+    """
 
 
 class User(msgspec.Struct, frozen=True, gc=False):
-    """A user. `gid` is the main group among all its `groups`."""
+    """A user of this computer, and their groups. `gid` is the main group among all `groups`."""
 
     name: str
     uid: int
@@ -36,9 +39,9 @@ class User(msgspec.Struct, frozen=True, gc=False):
 
 
 def find_user(name: str) -> User:
-    """Return the user with a name or a number. A number does not need a name.
+    """Return the user with this name, or with this number if `name` is a number.
 
-    Raises UserError for an unknown name.
+    A number does not need an entry in the list of users. Raises UserError for an unknown name.
     """
     try:
         entry = pwd.getpwuid(int(name)) if name.isdigit() else pwd.getpwnam(name)
@@ -53,7 +56,7 @@ def find_user(name: str) -> User:
 
 
 def user_name(uid: int) -> str:
-    """Return a user's name, or the number if it has no name."""
+    """Return the name of the user `uid`. Return the number as text if the user has no name."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -61,23 +64,23 @@ def user_name(uid: int) -> str:
 
 
 def allowed_peer_uids(name: str | None) -> frozenset[int]:
-    """Return the uids that a process accepts at the other end of the socket: only the named user.
+    """Return the user ids that a process accepts at the other end of the gateway's socket.
 
-    With None machine and gateway are the same user, and the result is this process's own uid and
-    root. Raises UserError.
+    With a name, that is only the named user. With None machine and gateway run as the same user,
+    and the result is this process's own uid and root. Raises UserError.
     """
     return frozenset((os.getuid(), 0)) if name is None else frozenset((find_user(name).uid,))
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return the uid of the process at the other end of a Unix socket."""
+    """Return the user id of the process at the other end of a Unix socket."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
     _, uid, _ = _PEER.unpack(raw)
     return int(uid)
 
 
 def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
-    """Return True if a file's mode permits a user any of `bits` (READ, WRITE)."""
+    """Return True if a file's mode gives a user at least one of the rights `bits` (READ, WRITE)."""
     if user.uid == 0:
         return True
     if status.st_uid == user.uid:
@@ -86,11 +89,11 @@ def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
 
 
 def changeable_path(user: User, path: Path) -> Path | None:
-    """Return the path at which `user` could change or replace `path`, or None.
+    """Return the path at which `user` could change or replace `path`, or None if there is none.
 
-    The result is the path or a folder above it that the user owns or may write to. An owner can
-    always grant themselves every right. In a sticky folder, such as /tmp, a user cannot move the
-    files of others.
+    The result is `path` itself or a folder above it that the user owns or may write to. An owner
+    can always grant themselves every right. In a sticky folder, such as /tmp, a user cannot move
+    the files of others.
     """
     for whole in dict.fromkeys((path.absolute(), path.resolve())):
         for held, place in pairwise((None, whole, *whole.parents)):
@@ -98,23 +101,14 @@ def changeable_path(user: User, path: Path) -> Path | None:
             status = place.stat()
             if status.st_uid == user.uid or (
                 has_permission(user, status, WRITE)
-                and not _is_protected_by_sticky_bit(user, status, held)
+                and not (held and status.st_mode & stat.S_ISVTX and held.lstat().st_uid != user.uid)
             ):
                 return place
     return None
 
 
-def _is_protected_by_sticky_bit(user: User, folder: os.stat_result, held: Path | None) -> bool:
-    """Return True if the sticky bit protects `held` in a folder against this user."""
-    return (
-        held is not None
-        and bool(folder.st_mode & stat.S_ISVTX)
-        and (held.lstat().st_uid != user.uid)
-    )
-
-
 def existing_paths(*paths: Path) -> Iterator[Path]:
-    """Yield the paths that exist, as far as this process may look."""
+    """Yield the paths that exist. A path that this process may not see is left out."""
     for path in paths:
         try:
             path.stat()

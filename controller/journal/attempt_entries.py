@@ -108,14 +108,12 @@ class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     b: Base64
 
 
-class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class OpenedEventGroup(CourseEventGroup, frozen=True, kw_only=True, gc=False):
     """A group of board events that shows the pocket and the face of each card.
 
     `looks` has four bytes for each READ event: face, back, face up, confidence.
     """
 
-    boots: dict[BoardKind, tuple[int, int, int]]
-    b: Base64
     looks: Base64
 
 
@@ -183,9 +181,7 @@ class SealedToChiefData(EntryData, frozen=True):
 
 
 class RevealedData(EntryData, frozen=True):
-    """The seed and the cut of an attempt that has ended.
-
-    `cut` is null for a deal without a cut.
+    """The seed and the cut of an attempt that has ended. `cut` is null for a deal without a cut.
 
     `course` shows where each card went, for hands that were played. It is absent if the whole
     record follows, and for hands that were released after a power cut.

@@ -9,40 +9,22 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from controller.journal import attempt_entries as steps
 from controller.journal.attempt_entries import (
     Back,
     Base64,
-    BegunData,
-    CommittedData,
     Count,
-    CutData,
-    DealtData,
     EntryData,
     FaultName,
-    HandsBoxData,
     Hash,
-    HeldData,
     Ms,
-    RecalledData,
-    RecordData,
-    ReleasedData,
-    RevealedData,
-    SealedToChiefData,
-    SeedData,
-    ShuffledData,
     Signature,
-    VerdictData,
-    WireData,
-    WithdrawnData,
-    required_fields,
 )
 from controller.messages import PersonName, ProgramRelease, Role, Seat
 
 
 class OpenedData(EntryData, frozen=True):
-    """The daemon started.
-
-    The fields describe the table and the program.
+    """The daemon started. The fields describe the table and the program.
 
     `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
     the back (A or B) of each set of cards at the table, by the id of the set.
@@ -212,12 +194,8 @@ class FaultData(EntryData, frozen=True):
     evidence: dict[str, str]
 
 
-class FaultClearedData(EntryData, frozen=True):
+class FaultClearedData(FaultData, frozen=True):
     """A fault was cleared. `evidence` is the evidence with which the fault was raised."""
-
-    code: int
-    name: FaultName
-    evidence: dict[str, str]
 
 
 class CallData(EntryData, frozen=True):
@@ -295,33 +273,28 @@ class EntryKind(NamedTuple):
     after: tuple[str, ...] = ()
     once: bool = False
 
-    @property
-    def required_fields(self) -> tuple[str, ...]:
-        """Return the fields that the data of such an entry must have."""
-        return required_fields(self.data)
-
 
 PUBLIC, PRIVATE, ONCE = True, False, True
 
 ENTRY_KINDS: dict[str, EntryKind] = {
     "opened": EntryKind(PUBLIC, OpenedData),
     # An attempt, in the order of its steps.
-    "seed": EntryKind(PRIVATE, SeedData, (), ONCE),
-    "committed": EntryKind(PUBLIC, CommittedData, ("seed",), ONCE),
-    "cut": EntryKind(PUBLIC, CutData, ("committed",), ONCE),
-    "begun": EntryKind(PUBLIC, BegunData, ("cut",), ONCE),
-    "shuffled": EntryKind(PUBLIC, ShuffledData, ("begun",), ONCE),
-    "wire": EntryKind(PRIVATE, WireData),
-    "dealt": EntryKind(PUBLIC, DealtData, ("shuffled",), ONCE),
-    "held": EntryKind(PUBLIC, HeldData, ("dealt",), ONCE),
-    "hands_box": EntryKind(PRIVATE, HandsBoxData, ("dealt",), ONCE),
-    "verdict": EntryKind(PUBLIC, VerdictData, ("seed",), ONCE),
-    "released": EntryKind(PUBLIC, ReleasedData, ("held", "verdict"), ONCE),
-    "sealed_to_chief": EntryKind(PUBLIC, SealedToChiefData, ("committed",), ONCE),
-    "revealed": EntryKind(PUBLIC, RevealedData, ("committed", "verdict"), ONCE),
-    "withdrawn": EntryKind(PUBLIC, WithdrawnData, ("held", "verdict"), ONCE),
-    "record": EntryKind(PUBLIC, RecordData, ("verdict",), ONCE),
-    "recalled": EntryKind(PUBLIC, RecalledData, ("released",), ONCE),
+    "seed": EntryKind(PRIVATE, steps.SeedData, (), ONCE),
+    "committed": EntryKind(PUBLIC, steps.CommittedData, ("seed",), ONCE),
+    "cut": EntryKind(PUBLIC, steps.CutData, ("committed",), ONCE),
+    "begun": EntryKind(PUBLIC, steps.BegunData, ("cut",), ONCE),
+    "shuffled": EntryKind(PUBLIC, steps.ShuffledData, ("begun",), ONCE),
+    "wire": EntryKind(PRIVATE, steps.WireData),
+    "dealt": EntryKind(PUBLIC, steps.DealtData, ("shuffled",), ONCE),
+    "held": EntryKind(PUBLIC, steps.HeldData, ("dealt",), ONCE),
+    "hands_box": EntryKind(PRIVATE, steps.HandsBoxData, ("dealt",), ONCE),
+    "verdict": EntryKind(PUBLIC, steps.VerdictData, ("seed",), ONCE),
+    "released": EntryKind(PUBLIC, steps.ReleasedData, ("held", "verdict"), ONCE),
+    "sealed_to_chief": EntryKind(PUBLIC, steps.SealedToChiefData, ("committed",), ONCE),
+    "revealed": EntryKind(PUBLIC, steps.RevealedData, ("committed", "verdict"), ONCE),
+    "withdrawn": EntryKind(PUBLIC, steps.WithdrawnData, ("held", "verdict"), ONCE),
+    "record": EntryKind(PUBLIC, steps.RecordData, ("verdict",), ONCE),
+    "recalled": EntryKind(PUBLIC, steps.RecalledData, ("released",), ONCE),
     # A match.
     "meeting": EntryKind(PUBLIC, MeetingData),
     "match": EntryKind(PUBLIC, MatchData),

@@ -68,9 +68,7 @@ class Journal:
         attempt: int | None = None,
         public: bool,
     ) -> ChainedEntry:
-        """Create the next entry of the chain, and return it.
-
-        It is not stored yet.
+        """Create the next entry of the chain, and return it. It is not stored yet.
 
         `flush` or `sync` stores the entry. Raises ValueError for data that an entry cannot contain
         (entries.py).
@@ -154,20 +152,17 @@ class Journal:
         self.last_committed = max(self.last_committed, result.last)
         if result.durable:
             self.last_synced = result.last
+        ready = []
+        while self._handed_over and self._handed_over[0].entry.n <= self.last_committed:
+            ready.append(self._handed_over.popleft())
         try:
-            self._publish()
+            if ready:
+                self.on_committed(ready)
         finally:  # The rows are durable even if `on_committed` fails.
             while self._sync_waiters and self._sync_waiters[0][0] <= self.last_synced:
                 _, done = self._sync_waiters.popleft()
                 if not done.done():
                     done.set_result(None)
-
-    def _publish(self) -> None:
-        ready = []
-        while self._handed_over and self._handed_over[0].entry.n <= self.last_committed:
-            ready.append(self._handed_over.popleft())
-        if ready:
-            self.on_committed(ready)
 
     def _fail(self, failure: StorageFailed) -> None:
         if self._failure is not None:

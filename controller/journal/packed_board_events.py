@@ -207,10 +207,8 @@ def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list
 
 
 def _unpack_opened_group(group: dict[str, Any], attempt: int) -> Iterator[LoggedBoardEvent]:
-    looks = group.get("looks")
-    yield from _unpack_group(
-        group, attempt, None if looks is None else _from_base64(looks), frozenset()
-    )
+    secret = _from_base64(group["looks"]) if group.get("looks") is not None else None
+    return _unpack_group(group, attempt, secret, frozenset())
 
 
 def _open_bytes(event: BoardEventFields, sealed: frozenset[int]) -> bytes:

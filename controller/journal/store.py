@@ -126,9 +126,7 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Append rows in one transaction.
-
-        If `durable`, return only when the rows are on the disk.
+        """Append rows in one transaction. If `durable`, return only when the rows are on the disk.
 
         A durable write makes all earlier writes durable too, because the write-ahead log is one
         file. Raises StorageFailed. Then the rows are not in the journal, or it is unknown, and

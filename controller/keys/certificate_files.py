@@ -1,4 +1,4 @@
-"""Certificate files: their text, and writing them completely or not at all.
+"""The text of certificate files.
 
 The format is pyzmq's certificate format with additional metadata. `zmq.auth` can read the files,
 and controller/roster reads them without ZeroMQ.
@@ -13,7 +13,7 @@ import zmq
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.host.atomic_files import make_folder, replace_file, write_new_file
+from controller.host.atomic_files import make_folder
 from controller.host.printable_text import escape_unprintable
 from controller.messages import Role
 from controller.roster import TABLE_NAME, Certificate, parse_certificate, sign_certificate
@@ -39,9 +39,9 @@ _PUBLIC_BANNER: Final = """\
 
 
 def new_client_secret(name: str, role: Role, expires: datetime | None = None) -> str:
-    """Return the secret file of a client with a new CURVE pair and a new signing pair.
+    """Return the text of a client's secret file, with new key pairs for CURVE and for signing.
 
-    A chief also has a pair for sealing, because hands are opened only for the chief. Raises
+    A chief also has a key pair for sealing, because hands are opened only for the chief. Raises
     ValueError for a text that is not a valid name.
     """
     sign = SigningKey.generate()
@@ -58,24 +58,27 @@ def new_client_secret(name: str, role: Role, expires: datetime | None = None) ->
 
 
 def new_sign_secret() -> str:
-    """Return the text of a table.sign file with a new Ed25519 secret."""
+    """Return the text of a table's `table.sign` file with a new Ed25519 secret."""
     sign = SigningKey.generate()
     fields = {"name": TABLE_NAME, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
     return f"{_SIGN_BANNER}metadata\n{_metadata_lines(fields)}"
 
 
 def table_secret_text(verify: bytes, curve: tuple[str, str] | None = None) -> str:
-    """Return the text of a table.key_secret with `verify` and `curve` (public, secret), or a new
-    pair.
+    """Return the text of a table's `table.key_secret` file.
+
+    It has the public signing key `verify` (32 bytes) and the CURVE key pair `curve` (public,
+    secret). Without `curve` a new key pair is made.
     """
     return _secret_text({"name": TABLE_NAME, "verify": verify.hex()}, *(curve or _curve_pair()))
 
 
 def public_text(certificate: Certificate) -> str:
-    """Return the text of a certificate's public file, with the fields that its table added.
+    """Return the text of a certificate's public file.
 
-    If the certificate has a client's secret, the file contains the owner's signature. The signature
-    proves to later readers that the file was not changed.
+    The text includes the fields that the table added. If the certificate has a client's secret, the
+    text also has the owner's signature. The signature proves to later readers that the file was not
+    changed.
     """
     fields = {"name": certificate.name}
     if certificate.role is not None:
@@ -96,31 +99,18 @@ def public_text(certificate: Certificate) -> str:
 
 
 def date_text(moment: datetime) -> str:
-    """Return a moment (UTC) as a certificate writes it. The end of a day is written as that day."""
+    """Return a moment (UTC) as certificates write it. The end of a day is written as that day."""
     at_midnight = moment.time() == datetime.min.time()
     if at_midnight and moment.date() > date.min:
         return (moment - timedelta(days=1)).date().isoformat()
     return _utc_stamp(moment)
 
 
-def write_new_text(path: Path, text: str, mode: int) -> None:
-    """Write a new file completely or not at all. Raises FileExistsError if `path` exists, and
-    OSError.
-    """
-    write_new_file(path, text.encode(), mode)
-
-
-def replace_text(path: Path, text: str, mode: int) -> None:
-    """Write `path` completely or not at all, replacing the present file.
-
-    A file that already has this content is not changed. A replaced file keeps its owner, a new file
-    gets the owner of its folder. Raises OSError.
-    """
-    replace_file(path, text.encode(), mode)
-
-
 def make_folder_like(folder: Path, like: Path) -> Path:
-    """Create a folder with the owner and mode of `like`, and return it. Raises OSError."""
+    """Create a folder with the owner and mode of the folder `like`, and return it.
+
+    Raises OSError.
+    """
     status = like.stat()
     make_folder(folder, status.st_uid, status.st_gid, status.st_mode & 0o777)
     return folder

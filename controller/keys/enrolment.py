@@ -14,13 +14,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from controller.keys.certificate_files import (
-    PUBLIC_MODE,
-    make_folder_like,
-    public_text,
-    replace_text,
-    write_new_text,
-)
+from controller.host.atomic_files import replace_file, write_new_file
+from controller.keys.certificate_files import PUBLIC_MODE, make_folder_like, public_text
 from controller.roster import (
     ADMITTED_FOLDER,
     REVOKED_FOLDER,
@@ -35,12 +30,12 @@ from controller.roster.roster import find_clash, format_moment
 
 
 def admit_file(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
-    """Admit the client of a public file, as `enrol_client` does."""
+    """Admit the client whose public file is `public_file`, as `enrol_client` does."""
     return enrol_client(folder, read_client_file(public_file), expires)
 
 
 def enrol_client(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
-    """Admit a client and return the path of its file in admitted/.
+    """Admit a client, and return the path of the client's file in admitted/.
 
     `expires` is set by the table. Without it the date in the client's own file applies. Raises
     OSError. Raises RosterError for a revoked key, and for a name or key that another client has.
@@ -48,17 +43,18 @@ def enrol_client(folder: Path, client: Certificate, expires: datetime | None = N
     roster = Roster.load(folder)
     for path, there in _admitted_files(folder):
         if _without_table_fields(there) == _without_table_fields(client):
-            replace_text(path, public_text(_with_expiry(there, expires)), PUBLIC_MODE)
+            replace_file(path, public_text(_with_expiry(there, expires)).encode(), PUBLIC_MODE)
             return path
     _refuse_clash(client, roster)
     return _write_admitted(folder, _with_expiry(client, expires))
 
 
 def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
-    """Admit a client's new key beside the old one, which then ends at `ends` or earlier.
+    """Admit a new key of a client who has a key already.
 
-    Returns the old certificates. Raises OSError and RosterError as `enrol_client` does. Raises
-    RosterError also if no client of that name and role is admitted.
+    The old key then ends at `ends`, or at its own end if that is earlier. Returns the old
+    certificates. Raises OSError and RosterError as `enrol_client` does. Raises RosterError also if
+    no client of that name and role is admitted.
     """
     roster = Roster.load(folder)
     old = [
@@ -73,7 +69,7 @@ def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[
     _refuse_clash(client, Roster([], roster.revoked))
     for path, there in old:
         sooner = ends if there.expires is None else min(ends, there.expires)
-        replace_text(path, public_text(replace(there, expires=sooner)), PUBLIC_MODE)
+        replace_file(path, public_text(replace(there, expires=sooner)).encode(), PUBLIC_MODE)
     _refuse_clash(client, Roster.load(folder))
     _write_admitted(folder, client)
     return [there for _, there in old]
@@ -82,7 +78,7 @@ def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[
 def revoke_client(
     folder: Path, name: str, reason: str, now: datetime, mark: str | None = None
 ) -> Sequence[Certificate]:
-    """Revoke all keys of a name, or only the key with the fingerprint `mark`.
+    """Revoke all keys of the client `name`, or only the key with the fingerprint `mark`.
 
     Returns the revoked certificates. Each file is written to revoked/ before it is removed from
     admitted/. Raises OSError, and RosterError if there is no such key.
@@ -93,22 +89,21 @@ def revoke_client(
         if there.name == name and mark in (None, fingerprint(there))
     ]
     if not found:
-        raise RosterError(
-            f"{folder / ADMITTED_FOLDER}: no client is admitted as {name}; see `keys list`"
-        )
+        where = folder / ADMITTED_FOLDER
+        raise RosterError(f"{where}: no client is admitted as {name}; see `keys list`")
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)
         place = (
             make_folder_like(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
             / f"{name}-{fingerprint(there)}.key"
         )
-        replace_text(place, public_text(gone), PUBLIC_MODE)
+        replace_file(place, public_text(gone).encode(), PUBLIC_MODE)
         path.unlink()
     return [there for _, there in found]
 
 
 def read_client_file(public_file: Path) -> Certificate:
-    """Return the client in a public file, as its owner made it.
+    """Return the certificate in a client's public file, as its owner made it.
 
     Raises RosterError, also if name, role or end differ from what the owner signed.
     """
@@ -143,7 +138,7 @@ def _write_admitted(folder: Path, client: Certificate) -> Path:
     place = folder / ADMITTED_FOLDER / f"{client.name}.key"
     if place.exists():
         place = place.with_name(f"{client.name}-{fingerprint(client)}.key")
-    write_new_text(place, public_text(client), PUBLIC_MODE)
+    write_new_file(place, public_text(client).encode(), PUBLIC_MODE)
     return place
 
 
@@ -157,8 +152,9 @@ def _with_expiry(client: Certificate, expires: datetime | None) -> Certificate:
 
 
 def _admitted_files(folder: Path) -> list[tuple[Path, Certificate]]:
-    """Return the readable certificates in admitted/, each with its path. A file that cannot be read
-    is skipped, so that it does not prevent a revocation.
+    """Return the readable certificates in admitted/, each with the path of its file.
+
+    A file that cannot be read is skipped, so that it does not prevent a revocation.
     """
     found = []
     for path in sorted((folder / ADMITTED_FOLDER).glob("*.key")):

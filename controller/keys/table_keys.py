@@ -14,15 +14,14 @@ from typing import Final
 
 from nacl.signing import SigningKey
 
+from controller.host.atomic_files import replace_file, write_new_file
 from controller.keys.certificate_files import (
     PUBLIC_MODE,
     SECRET_MODE,
     new_client_secret,
     new_sign_secret,
     public_text,
-    replace_text,
     table_secret_text,
-    write_new_text,
 )
 from controller.keys.enrolment import admit_file
 from controller.messages import Role
@@ -69,21 +68,22 @@ def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
         raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
     sign = state_dir / KEYS_FOLDER / SIGN_FILE
     if not sign.exists():
-        write_new_text(sign, new_sign_secret(), SECRET_MODE)
+        write_new_file(sign, new_sign_secret().encode(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
     if all(path.exists() and read_certificate(path).verify == verify for path in public):
         return
     if not secret.exists():
-        write_new_text(secret, table_secret_text(verify), SECRET_MODE)
+        write_new_file(secret, table_secret_text(verify).encode(), SECRET_MODE)
     there = read_certificate(secret)
     if there.curve_secret is None:
         raise RosterError(f"{secret}: holds no secret-key; put the table's secret file there")
-    replace_text(secret, table_secret_text(verify, (there.curve, there.curve_secret)), SECRET_MODE)
+    text = table_secret_text(verify, (there.curve, there.curve_secret))
+    replace_file(secret, text.encode(), SECRET_MODE)
     _write_public(read_certificate(secret), public)
 
 
 def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certificate:
-    """Replace the table's keys by new ones, and return the new certificate.
+    """Replace the keys of the table by new keys, and return the table's new certificate.
 
     The old public file is kept in keys/old/, so that old signatures can still be checked. The old
     secrets are deleted. The caller must make sure that no journal is in use, because the key is
@@ -94,45 +94,50 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
     before = read_certificate(public[0])
     name = f"{TABLE_NAME}-{fingerprint(before)}.key"
     for folder in dict.fromkeys((gateways, state_dir)):
-        replace_text(folder / KEYS_FOLDER / ARCHIVE_FOLDER / name, public_text(before), PUBLIC_MODE)
+        archive = folder / KEYS_FOLDER / ARCHIVE_FOLDER / name
+        replace_file(archive, public_text(before).encode(), PUBLIC_MODE)
     sign = state_dir / KEYS_FOLDER / SIGN_FILE
-    replace_text(sign, new_sign_secret(), SECRET_MODE)
+    replace_file(sign, new_sign_secret().encode(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
-    replace_text(secret, table_secret_text(verify), SECRET_MODE)
+    replace_file(secret, table_secret_text(verify).encode(), SECRET_MODE)
     after = read_certificate(secret)
     _write_public(after, public)
     return after
 
 
 def create_client_keys(place: Path, name: str, role: Role) -> Path:
-    """Create the certificates of a client in clients/ and return the public file.
+    """Create the key files of a client in clients/, and return the path of the public file.
 
     An existing client is not changed. Raises OSError.
     """
     folder = place / CLIENTS_FOLDER
     secret = folder / f"{name}.key_secret"
     if not secret.exists():
-        write_new_text(secret, new_client_secret(name, role), SECRET_MODE)
+        write_new_file(secret, new_client_secret(name, role).encode(), SECRET_MODE)
     public = secret.with_suffix(".key")
     if not public.exists():
-        write_new_text(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+        write_new_file(public, public_text(read_certificate(secret)).encode(), PUBLIC_MODE)
     return public
 
 
 def write_key_request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
-    """Create a client's pair in `folder`, and return the public file that a table can admit.
+    """Create the key files of a client in `folder`, and return the path of the public file.
 
-    Raises FileExistsError if a pair of that name exists, and OSError.
+    A table can admit the public file. Raises FileExistsError if a pair of that name exists, and
+    OSError.
     """
     secret = folder / f"{name}.key_secret"
-    write_new_text(secret, new_client_secret(name, role, expires), SECRET_MODE)
+    write_new_file(secret, new_client_secret(name, role, expires).encode(), SECRET_MODE)
     public = secret.with_suffix(".key")
-    replace_text(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+    replace_file(public, public_text(read_certificate(secret)).encode(), PUBLIC_MODE)
     return public
 
 
 def has_pair_here(place: Path, certificate: Certificate) -> bool:
-    """Return True if the pair of a client is in clients/ or clients/old/. Raises RosterError."""
+    """Return whether the key pair of a client's certificate is in clients/ or clients/old/.
+
+    Raises RosterError.
+    """
     places = (_pair_path(place, certificate), _archived_pair_path(place, certificate))
     return any(
         path.exists() and read_certificate(path).curve == certificate.curve for path in places
@@ -140,9 +145,10 @@ def has_pair_here(place: Path, certificate: Certificate) -> bool:
 
 
 def archive_pair(place: Path, certificate: Certificate) -> None:
-    """Move the pair of a replaced or revoked key to clients/old/, if the pair was made here.
+    """Move the key pair of a replaced or revoked certificate to clients/old/.
 
-    Data that was sealed for the key can then still be opened. Raises OSError, RosterError.
+    Nothing happens if the pair was not made here. Data that was sealed for the key can still be
+    opened after the move. Raises OSError, RosterError.
     """
     public, old = _pair_path(place, certificate), _archived_pair_path(place, certificate)
     if not public.exists() or read_certificate(public).curve != certificate.curve:
@@ -165,17 +171,16 @@ def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
 
 
 def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
-    """Return the path of the table's CURVE secret, and those of its public files, the gateway's
-    first.
+    """Return the path of the table's CURVE secret, and the paths of its public files.
+
+    The gateway's public file is the first.
     """
-    public = [
-        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
-        for folder in dict.fromkeys((gateways, state_dir))
-    ]
+    folders = dict.fromkeys((gateways, state_dir))
+    public = [folder / KEYS_FOLDER / f"{TABLE_NAME}.key" for folder in folders]
     return gateways / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", public
 
 
 def _write_public(table: Certificate, public: list[Path]) -> None:
     # the gateway's file is written last and marks the end of the operation
     for path in reversed(public):
-        replace_text(path, public_text(table), PUBLIC_MODE)
+        replace_file(path, public_text(table).encode(), PUBLIC_MODE)

@@ -36,7 +36,7 @@ _log = structlog.get_logger("machine")
 
 
 class GatewaySocket:
-    """Sends the public data of one table to all connected gateways.
+    """The Unix socket that sends the public data of one table to all connected gateways.
 
     `submit` answers commands. `state` returns the whole public state for a new gateway. `metrics`
     returns the machine's numbers, given the bytes that wait for gateways. `allowed_uids` are the
@@ -61,8 +61,9 @@ class GatewaySocket:
 
     @asynccontextmanager
     async def serve(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
-        """Listen in `folder` during the block, and remove the socket file afterwards. Raises
-        OSError.
+        """Listen on a socket file in `folder` during the context, and remove the file afterwards.
+
+        Raises OSError.
 
         If the gateway has another user, `group` is that user's group, which may connect.
         """
@@ -90,7 +91,7 @@ class GatewaySocket:
                 gateway.send(line)
 
     def is_allowed(self, uid: int) -> bool:
-        """Return whether a gateway may have this user."""
+        """Return whether a process of this user may connect as a gateway."""
         return uid in self._allowed_uids
 
     def on_connected(self, gateway: "_Connection") -> None:
@@ -104,13 +105,13 @@ class GatewaySocket:
         self._connections.discard(gateway)
 
     def send_metrics(self, gateway: "_Connection") -> None:
-        """Send the machine's numbers to a gateway."""
+        """Send the machine's metrics to a gateway."""
         if self._metrics is not None:
             unsent = sum(each.unsent_bytes for each in self._connections)
             gateway.send(encode_line(self._metrics(unsent)))
 
     async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
-        """Execute a command, and send its answer back."""
+        """Pass a command to the machine, and send its answer to the gateway."""
         reply = await self._submit(message.body)
         line: MachineMessage = ReplyMessage(message.ref, reply)
         gateway.send(encode_line(line))
@@ -157,11 +158,11 @@ class _Connection(asyncio.Protocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Return the number of bytes that were sent and not read."""
+        """Return the number of bytes that the gateway has not read yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def send(self, line: bytes) -> None:
-        """Send a line, or disconnect a gateway that reads too slowly."""
+        """Send a line, or disconnect the gateway if it reads too slowly."""
         if self._transport is None:
             return
         if self._transport.get_write_buffer_size() > MAX_UNSENT_BYTES:

@@ -63,7 +63,7 @@ VERSION = "0.1.0"
 
 @dataclass(frozen=True, kw_only=True)
 class MachineDeps:
-    """Everything that differs between a real table and a simulated one.
+    """The parts of a machine that differ between a real table and a simulated one.
 
     `entropy` returns random bytes. `boot` is a unique id of this run of the daemon (hex). `publish`
     receives public data, in order. `chief_key` returns the key to which attempt keys are sealed, or
@@ -92,7 +92,10 @@ class MachineDeps:
 
 
 class TableMachine:
-    """One table's machine on the running loop. `run` works until cancelled."""
+    """The machine of one table: it connects the boards, deals, and handles commands.
+
+    `run` works until cancelled.
+    """
 
     def __init__(self, config: TableConfig, profile: Profile, deps: MachineDeps) -> None:
         self._config, self._profile, self._deps = config, profile, deps
@@ -285,7 +288,9 @@ class TableMachine:
         return msgspec.structs.replace(state, machine=machine, alerts=alerts)
 
     def _storage_failed(self, failure: StorageFailed) -> None:
-        """Stop all motion, show the fault, and end, because nothing can be recorded any more."""
+        """Stop all motion, show the fault, and end the machine, because nothing can be recorded
+        any more.
+        """
         self.dealer.stop()
         self._is_journal_ok = False
         self.publish_state()
@@ -303,7 +308,7 @@ class TableMachine:
         self.panel_control.show_lamps()
 
     def _on_match_changed(self) -> None:
-        """Schedule the reactions to a changed match, after the change is completely written."""
+        """Schedule the reactions to a changed match for the time after the change is written."""
         if not self._is_match_check_due:
             self._is_match_check_due = True
             self._loop.call_soon(self._handle_match_change)
@@ -377,7 +382,9 @@ class TableMachine:
         link.mark_kept(number, boot)
 
     def _unjournalled_state(self) -> Hashable:
-        """Return the state that decides about commands and is in no entry."""
+        """Return the part of the state that decides about commands and that no journal entry
+        contains.
+        """
         table, deals = self.table_boards, self.deal_cycle
         run = table.run
         return (
@@ -394,7 +401,7 @@ class TableMachine:
         )
 
     def _read_commands(self) -> dict[str, ReadCommand]:
-        """Return the commands that change nothing."""
+        """Return the commands that only read and change nothing."""
         return {
             "snapshot": lambda args: dict(msgspec.to_builtins(self.state())),
             "events": lambda args: {"events": self.record.public_events(args.since)},

@@ -31,7 +31,9 @@ _START_TICKS_FIELD = 19
 
 
 def process_samples() -> list[MetricSample]:
-    """Return the start of this process (seconds of Unix time), its CPU seconds and its memory."""
+    """Return metrics of this process: its start (seconds of Unix time), its CPU seconds and its
+    memory.
+    """
     used = resource.getrusage(resource.RUSAGE_SELF)
     pages = int(_STATM.read_text().split()[1])
     return [
@@ -59,7 +61,7 @@ _MAX_JUDGED = 16
 
 
 class TimedCommitter:
-    """A committer that measures the time of its groups and the age of waiting rows."""
+    """A committer that measures how long groups of rows take, and how long rows wait."""
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
         """`on_written(durable, seconds)` is called on the loop for each group that was written."""
@@ -70,7 +72,7 @@ class TimedCommitter:
         self.rows_waiting = 0
 
     def start(self, answer: CommitCallback) -> None:
-        """Start the committer, see Committer."""
+        """Start the committer; see Committer."""
 
         def answered(result: RowsCommitted | StorageFailed) -> None:
             self._on_result(result)
@@ -80,17 +82,17 @@ class TimedCommitter:
         self._committer.start(answered)
 
     def commit(self, group: WriteGroup) -> None:
-        """Commit a group, see Committer."""
+        """Commit a group of rows; see Committer."""
         self._unanswered.append((group, self._loop.time()))
         self.rows_waiting += len(group.rows)
         self._committer.commit(group)
 
     def close(self) -> None:
-        """Close the committer, see Committer."""
+        """Close the committer; see Committer."""
         self._committer.close()
 
     def oldest_wait_s(self) -> float:
-        """Return for how many seconds the oldest group has waited, 0.0 if none waits.
+        """Return the seconds for which the oldest group has waited, or 0.0 if no group waits.
 
         A disk that refused a write has answered: the machine stops, and nothing is written.
         """
@@ -110,8 +112,9 @@ class TimedCommitter:
 
 
 class MachineMetrics:
-    """The counts of one machine. Counts of entries continue after a restart. Other counts begin
-    again.
+    """The metrics of one machine, which count its attempts, commands and faults.
+
+    Counts of entries continue after a restart. Other counts begin again.
     """
 
     def __init__(self) -> None:
@@ -137,11 +140,11 @@ class MachineMetrics:
         return self._committer
 
     def oldest_write_wait_s(self) -> float:
-        """Return for how many seconds the oldest rows have waited for the journal's writer."""
+        """Return the seconds for which the oldest rows have waited for the journal's writer."""
         return 0.0 if self._committer is None else self._committer.oldest_wait_s()
 
     def attach(self, board_log: BoardLog, *links: Link) -> None:
-        """Store the parts whose counts are read later, and time their ROUTEs."""
+        """Store the parts whose counters are read later, and time the ROUTEs of the links."""
         self._board_log = board_log
         board_log.on_written = self.on_events_written
         for link in links:
@@ -149,7 +152,9 @@ class MachineMetrics:
             link.on_sent = self._on_posted
 
     def count_entry(self, entry: JournalEntry) -> None:
-        """Count an entry of the journal, once. Entries of earlier runs count too.
+        """Count a new entry of the journal.
+
+        Entries of earlier runs count too.
 
         A journal that is read again after a failure of its disk is not counted twice.
         """
@@ -169,7 +174,11 @@ class MachineMetrics:
                 self._unjudged.setdefault(event.attempt, []).append(event)
 
     def collect(self, unsent: int = 0) -> MetricsMessage:
-        """Return all samples. `unsent` is the number of bytes that wait for the gateways."""
+        """Return all metrics.
+
+        `unsent`: the bytes that wait for the gateways. `unsent` is the number of bytes that wait
+        for the gateways.
+        """
         samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
         samples += self._line_samples()
         samples += [
@@ -190,7 +199,10 @@ class MachineMetrics:
         return MetricsMessage(tuple(samples), tuple(distributions))
 
     def _on_posted(self, command: frames.BoardCommand) -> None:
-        """Time a ROUTE that answers an event of a board. Another ROUTE has no start time."""
+        """Measure the time of a ROUTE that answers an event of a board.
+
+        Another ROUTE has no start time.
+        """
         if type(command) is frames.RouteCommand:
             for link in self._links.values():
                 since_s = link.read_started_at
@@ -237,7 +249,7 @@ class MachineMetrics:
         self._count_failure(entry, "void", entry.data["reasons"])
 
     def _count_failure(self, entry: JournalEntry, outcome: str, reasons: Sequence[str]) -> None:
-        """Count an attempt without hands once, under its first reason."""
+        """Count an attempt that gave no hands, under its first reason."""
         if outcome != "ok":
             self._count("redeals" if outcome == "misdeal" else "voids", *reasons[:1])
             self._set_of_attempt.pop(entry.attempt or 0, None)

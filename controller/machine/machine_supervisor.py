@@ -24,7 +24,7 @@ DISK_RETRY_INTERVAL_S = 1.0
 
 
 class MachineSupervisor:
-    """Runs one machine after another over the same boards.
+    """The owner of the boards, which runs one machine after another over them.
 
     `build` opens the journal and makes a machine, or raises JournalError or OSError. `publish`
     receives the states that are published without a machine.
@@ -40,7 +40,7 @@ class MachineSupervisor:
 
     @property
     def machine(self) -> TableMachine:
-        """Return the present machine, or the last one while there is none."""
+        """Return the present machine. If there is none, return the last one."""
         assert self._machine is not None  # `start` was called before.
         return self._machine
 
@@ -49,7 +49,7 @@ class MachineSupervisor:
         self._machine = await self._build()
 
     async def run(self) -> None:
-        """Run until cancelled."""
+        """Run machines until the task is cancelled."""
         while True:
             try:
                 await self.machine.run()
@@ -76,7 +76,7 @@ class MachineSupervisor:
         return self.machine.state()
 
     async def shut_down(self, limit_s: float) -> None:
-        """End the running attempt as far as it can still be written, because the daemon stops."""
+        """End the running attempt, if its end can still be written, because the daemon stops."""
         if self._failure is None:
             await self.machine.table_boards.shut_down(limit_s)
 

@@ -30,7 +30,7 @@ _UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
 
 
 def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> Lamps:
-    """Return the lamps for a state.
+    """Return the patterns of the lamps for a state of the table.
 
     Red: a person must act at the machine, first with the cards. Amber: a person is awaited; it
     blinks if the referee is called. It stays on beside green while an uncut deal is dealt and held.
@@ -61,7 +61,7 @@ STEP_INTERVAL_S = 0.1
 
 
 class CutCounter:
-    """Counts through the legal cuts, again and again, while it runs."""
+    """The counter that runs through all legal cuts again and again, while a cut is awaited."""
 
     def __init__(self, cuts: range, on_step: Callable[[], None]) -> None:
         self.number: int | None = None
@@ -70,7 +70,7 @@ class CutCounter:
         self._timer: asyncio.TimerHandle | None = None
 
     def set_running(self, running: bool) -> None:
-        """Start or stop the counter, if its state differs."""
+        """Start or stop the counter, unless it already does so."""
         if running and self._timer is None:
             self._step()
         elif not running and self._timer is not None:
@@ -92,7 +92,9 @@ RELEASE_DELAY_MS = 3000
 
 
 class PanelControl:
-    """The panel of a table. `on_switch` is called for an open lid or a pressed emergency stop.
+    """The control of a table's buttons, switches and lamps.
+
+    `on_switch` is called for an open lid or a pressed emergency stop.
 
     `cutters` returns the seats that may cut now, () for any seat. Without its pins a table
     continues to deal, because the boards sense lid and emergency stop themselves. The loss is
@@ -132,7 +134,7 @@ class PanelControl:
             self.show_lamps()
 
     def show_lamps(self) -> None:
-        """Set the lamps by the state of the table."""
+        """Set the lamps according to the state of the table."""
         if self._panel is None:
             return
         wanted = choose_lamps(self._record.state, self._record.match_committed, self._phase())
@@ -170,7 +172,9 @@ class PanelControl:
             self._confirm(seat)
 
     def _confirm(self, seat: Seat) -> None:
-        """Handle a short press: first for the match, then for the machine's step.
+        """Handle a short press.
+
+        It first counts for the match, and otherwise for the machine's step.
 
         While a deal is played, the next deal may wait for its cut, which only its cutter gives.
         """
@@ -186,7 +190,7 @@ class PanelControl:
             self._desk.submit_press("confirm", seat=seat)
 
     def _release(self) -> None:
-        """Release the hands, but not by a press that was meant for the result before.
+        """Release the hands, unless the press was meant for the result of the previous deal.
 
         Hands that were dealt ahead are ready at the moment when the second side confirms.
         """

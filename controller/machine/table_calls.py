@@ -16,16 +16,16 @@ from controller.messages import Seat
 
 
 def calling_seats(record: TableRecord, seat: Seat | None = None) -> tuple[Seat, ...]:
-    """Return the seats that call. With `seat`, only that seat counts."""
+    """Return the seats that call a referee. With `seat`, only this seat counts."""
     seats = [call.seat for call in record.state.calls if call.seat is not None]
     return tuple(one for one in seats if seat in (None, one))
 
 
 def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = None) -> bool:
-    """Write that the calls of a seat, or all, are over. Return whether there were any.
+    """Write that the call of a seat has ended, or without `seat` all calls.
 
-    `by` is the person at the table. None: the caller cancelled the call. `TableRecord.sync` makes
-    the entry durable.
+    Return whether there were any. `by` is the person at the table. None: the caller cancelled the
+    call. `TableRecord.sync` makes the entry durable.
     """
     ended = calling_seats(record, seat)
     who = {} if by is None else {"by": by}
@@ -35,7 +35,7 @@ def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = No
 
 
 class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Waiting times after which people are called, in milliseconds."""
+    """The waiting times after which a referee is called, in milliseconds."""
 
     take_ms: int
     out_ms: int
@@ -44,7 +44,10 @@ class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def due_calls(play: TableMatch, limits: WaitingLimits) -> dict[str, int]:
-    """Return when each possible call is due, by the table's clock (all provisional)."""
+    """Return the times at which each possible call becomes due, by the table's clock.
+
+    All are provisional.
+    """
     match = play.match
     if match is None or match.suspended is not None:
         return {}
@@ -66,19 +69,19 @@ def overdue_calls(play: TableMatch, limits: WaitingLimits, now_ms: int) -> froze
 
 
 def next_call_ms(play: TableMatch, limits: WaitingLimits, now_ms: int) -> int | None:
-    """Return when the next call is due, or None."""
+    """Return the time of the next call, by the table's clock, or None if none is due later."""
     return min((ms for ms in due_calls(play, limits).values() if ms > now_ms), default=None)
 
 
 class OverdueWatch:
-    """Raises and clears the faults of overdue calls, with one timer."""
+    """The watch that raises and clears the faults of overdue calls. It has one timer."""
 
     def __init__(self, record: TableRecord, limits: WaitingLimits) -> None:
         self._record, self._limits = record, limits
         self._timer: asyncio.TimerHandle | None = None
 
     def on_match_changed(self) -> None:
-        """Check the present match."""
+        """Check which calls the changed match makes due."""
         self.close()
         play, now_ms = self._record.match_written, self._record.clock()
         called = overdue_calls(play, self._limits, now_ms)

@@ -31,7 +31,7 @@ MAX_AWAY_MS = 24 * 3600 * 1000
 
 
 class TableClock:
-    """Milliseconds since the table's journal began, from the running loop."""
+    """The clock of a table: milliseconds since its journal began, counted by the running loop."""
 
     def __init__(self, begins_ms: int = 0) -> None:
         self._loop = asyncio.get_running_loop()
@@ -39,20 +39,22 @@ class TableClock:
         self._offset_ms = begins_ms
 
     def __call__(self) -> int:
-        """Return the milliseconds now."""
+        """Return the present time in milliseconds."""
         return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
     def advance(self, by_ms: int) -> None:
-        """Show `by_ms` more from now on, for an arriving match of an older table."""
+        """Set the clock forward by `by_ms`, because a match arrives from a table with an older
+        clock.
+        """
         self._offset_ms += by_ms
 
     def loop_time(self, at_ms: int) -> float:
-        """Return the loop's time at which this clock shows `at_ms`."""
+        """Return the time of the event loop at which this clock shows `at_ms`."""
         return self._started_s + (at_ms - self._offset_ms) / 1000
 
 
 def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
-    """Return what the clock of an earlier run would show at `now`, a wall stamp.
+    """Return the time that the clock of an earlier run would show at the wall stamp `now`.
 
     It continues from the last moment in the journal by the time since then, if the stamps are
     credible. Events from another table have earlier moments and do not count.
@@ -68,7 +70,7 @@ def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
 
 
 def elapsed_ms(earlier: str, later: str) -> int:
-    """Return the milliseconds from one wall stamp to a later one, 0 if they are not credible."""
+    """Return the milliseconds from one wall stamp to a later one, or 0 if they cannot be right."""
     try:
         gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     except (ValueError, TypeError):  # TypeError: one of them has no time zone.
@@ -85,7 +87,8 @@ def _ignore() -> None:
 
 
 class TableRecord:
-    """A journal, the states folded over it, and the callbacks for both.
+    """The journal of a table, the states that follow from it, and the functions that learn of
+    new entries.
 
     `on_public` receives every public entry once, in order, after its commit. `on_state` is called
     when the state has changed. `on_entry` receives every committed entry, those of earlier runs
@@ -111,7 +114,10 @@ class TableRecord:
         on_state: Callable[[], None],
         on_entry: Callable[[JournalEntry], None] = lambda entry: None,
     ) -> None:
-        """Fold the entries of the journal. `now` is a wall stamp."""
+        """Compute the states from the entries that the journal already has.
+
+        `now` is a wall stamp.
+        """
         self.journal = journal
         self.state = TableState()
         self.match_written = self.match_committed = TableMatch()
@@ -141,7 +147,10 @@ class TableRecord:
         attempt: int | None = None,
         public: bool = True,
     ) -> None:
-        """Append an entry. `sync` or `flush` makes it durable."""
+        """Append an entry to the journal, and apply it to both states.
+
+        `sync` or `flush` makes it durable.
+        """
         if kind in at_play.CLOCKED_KINDS:
             data = {**data, "at_ms": self.clock()}
         chained = self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
@@ -162,7 +171,7 @@ class TableRecord:
         self._write_match_entry(kind, encode_match_event(event), public=public)
 
     def publish_withheld(self) -> None:
-        """Append the withheld events of the match, when they may be seen."""
+        """Append those withheld events of the match that may now be seen."""
         play = self.match_written
         if play.withheld and play.match is not None and not is_withholding(play.match):
             told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]
@@ -175,14 +184,17 @@ class TableRecord:
         self.write(kind, data, deal=deal, attempt=self.match_written.attempt, public=public)
 
     async def sync(self) -> None:
-        """Wait until everything written is durable, folded and on its way to the feed.
+        """Wait until every entry so far is on the disk, applied to the states and sent to the feed.
 
         Raises StorageFailed.
         """
         await self.journal.sync()
 
     def raise_fault(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
-        """Raise a fault of the catalogue, once. It stays until `clear_fault`."""
+        """Raise a fault of the catalogue, unless it is raised already.
+
+        It stays until `clear_fault`.
+        """
         self.raise_faults({name: evidence or {}})
 
     def raise_faults(self, faults: Mapping[str, Mapping[str, str]]) -> None:

@@ -14,7 +14,10 @@ from controller.seats import SEATS
 
 
 class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The choice of a seat, and its time. `timed_out`: there was no answer in time."""
+    """The answer of one seat to a choice, with the time of the answer.
+
+    `timed_out` is True if the seat did not answer in time.
+    """
 
     seat: Seat
     yes: bool
@@ -23,9 +26,10 @@ class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
-    """One choice while it is asked. `first` is the first hand, `answers` are in order of time.
+    """One choice that the seats are asked, with their answers so far.
 
-    `stood_ms` is how long the clock of the present choice was paused.
+    `first` is the first hand, `answers` are in order of time. `stood_ms` is how long the clock of
+    the present choice was paused.
     """
 
     choice: ChoiceRules
@@ -35,8 +39,10 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
     stood_ms: int = 0
 
     def seats_asked(self) -> tuple[Seat, ...]:
-        """Return the seats that may answer now: all without an answer, or the next in turn; () at
-        the end.
+        """Return the seats that may answer now, or () if all seats have answered.
+
+        If the seats answer in turn, only the next seat may answer. Otherwise all seats without an
+        answer may.
         """
         answered = {answer.seat for answer in self.answers}
         at = SEATS.index(self.first)
@@ -44,7 +50,7 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
-        """Return when silence counts as an answer, or None if no seat is asked any more."""
+        """Return when silence counts as an answer, or None if all seats have answered."""
         if not self.seats_asked():
             return None
         in_turn = self.choice.order == "in_turn" and self.answers
@@ -58,14 +64,17 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
-    """Both choices of a deal. Doubling begins after the last choice of an open hand."""
+    """The two choices of a deal of Big Two: open hand, then doubling.
+
+    Doubling begins when all seats have chosen whether to show their hands.
+    """
 
     open_hand: ChoiceRound
     doubling: ChoiceRound | None
     doubling_choice: ChoiceRules
 
     def current_round(self) -> ChoiceRound:
-        """Return the present or last choice."""
+        """Return the choice that seats are asked now, or the last choice if both are complete."""
         return self.doubling or self.open_hand
 
     def is_over(self) -> bool:
@@ -76,45 +85,43 @@ class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
 def begin_choices(
     open_hand: ChoiceRules, doubling: ChoiceRules, first: Seat, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices at their beginning, when hands are dealt. `first` is the first hand."""
+    """Return the two choices before any answer, when hands are dealt. `first` is the first hand."""
     return ChoicesBeforePlay(ChoiceRound(open_hand, first, at_ms), None, doubling)
 
 
 def answer_choice(
     opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices after an answer at `at_ms`. Overdue choices are decided first.
+    """Return the choices after a seat has answered at `at_ms`.
 
-    Raises ValueError if the seat is not asked then, also because its time is up.
+    Overdue choices are decided first. Raises ValueError if the seat is not asked then, also because
+    its time is up.
     """
     opening = answer_for_silent(opening, at_ms)
-    if seat not in opening.current_round().seats_asked():
-        asked = " ".join(opening.current_round().seats_asked()) or "all have chosen"
+    asking = opening.current_round()
+    if seat not in asking.seats_asked():
+        asked = " ".join(asking.seats_asked()) or "all have chosen"
         raise ValueError(f"{seat} is not asked: {asked}")
-    return _begin_doubling(
-        _replace_current_round(
-            opening, _add_answers(opening.current_round(), ChoiceAnswer(seat, yes, at_ms))
-        )
-    )
+    answered = _add_answers(asking, ChoiceAnswer(seat, yes, at_ms))
+    return _begin_doubling(_replace_current_round(opening, answered))
 
 
 def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePlay:
-    """Return the choices at `at_ms`, with the answers of the seats whose time is up.
+    """Return the choices at `at_ms`, with default answers for the seats whose time is up.
 
     Reaching the limit is too late (A6: 达到时间). Each such answer has the time of its own limit,
     so it does not matter how late, or how often, this is called.
     """
     while (due_ms := opening.current_round().deadline_ms()) is not None and due_ms <= at_ms:
         asking = opening.current_round()
-        silent = [
-            ChoiceAnswer(seat, asking.choice.default, due_ms, True) for seat in asking.seats_asked()
-        ]
+        default, asked = asking.choice.default, asking.seats_asked()
+        silent = [ChoiceAnswer(seat, default, due_ms, True) for seat in asked]
         opening = _begin_doubling(_replace_current_round(opening, _add_answers(asking, *silent)))
     return opening
 
 
 def extend_deadline(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
-    """Return the choices after the clock was paused for `ms`."""
+    """Return the choices with a deadline that is `ms` later, because the clock was paused."""
     asking = opening.current_round()
     return _replace_current_round(opening, replace(asking, stood_ms=asking.stood_ms + ms))
 
@@ -131,7 +138,7 @@ def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> C
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
-    """Begin doubling after all seats have chosen about their hands."""
+    """Return the choices with doubling begun, if all seats have chosen about their hands."""
     done = opening.open_hand
     if opening.doubling is not None or done.seats_asked():
         return opening

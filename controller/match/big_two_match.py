@@ -1,7 +1,7 @@
-"""What only a match of Big Two has: choices before play, cards left, four scores.
+"""The part of a match that only Big Two has: choices before play, cards left, four scores.
 
-It is a profile for practice. It has a table's own totals, but no matchpoints, which compare the
-same deal at several tables (seed 002 A13).
+Big Two is a profile for practice. It has a table's own totals, but no matchpoints, which compare
+the same deal at several tables (seed 002 A13).
 """
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from controller.words import Words
 
 
 def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
-    """Accept an answer about open hand or doubling (seed 002 A6)."""
+    """Record the answer of a seat about an open hand or doubling. Source: seed 002 A6."""
     assert match.choices is not None  # The phase CHOICES begins with choices.
     try:
         choices = answer_choice(match.choices, event.seat, event.yes, event.at_ms)
@@ -31,7 +31,7 @@ def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
 
 
 def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult:
-    """Accept the number of cards left in each hand when one player is out (seed 002 A10)."""
+    """Record the number of cards left in each hand when one player is out. Source: seed 002 A10."""
     try:
         _deal_scores(match, event.left)
     except ValueError:
@@ -41,9 +41,10 @@ def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult
 
 
 def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
-    """Write the result of the deal after a player of each side, or the referee, confirmed it.
+    """Record a confirmation of the result, and write the result when no confirmation is missing.
 
-    Provisional: seed 002 does not state who confirms a score.
+    A player of each side must confirm it, or the referee. Provisional: seed 002 does not state who
+    confirms a score.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -59,7 +60,7 @@ def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
 
 
 def seat_totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
-    """Return each seat's total over the rows of a sheet (seed 002 App2.2)."""
+    """Return each seat's total score over the rows of a score sheet. Source: seed 002 App2.2."""
     return {seat: sum(row.scores[seat] for row in rows) for seat in SEATS}
 
 

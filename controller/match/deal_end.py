@@ -2,18 +2,9 @@
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.clocks.match_clock import is_deal_stopped
 from controller.match.match_effects import RefereeCalled
-from controller.match.match_events import (
-    DealStopped,
-    ExtraDealOrdered,
-    LeaderNamed,
-    OutClaimed,
-    OutConfirmed,
-    OutWithdrawn,
-    ResultConfirmed,
-    ResultEntered,
-)
 from controller.match.match_state import GuandanMatch
 from controller.match.next_deal import (
     StepResult,
@@ -41,16 +32,22 @@ from controller.seats import SEAT_NAMES, SIDES, side_of
 from controller.words import Words
 
 
-def claim_out(match: GuandanMatch, event: OutClaimed) -> StepResult:
-    """Note a player who reports to be out. An opponent must confirm it (provisional)."""
+def claim_out(match: GuandanMatch, event: events.OutClaimed) -> StepResult:
+    """Record the report of a player who has no cards left.
+
+    An opponent must confirm the report (provisional).
+    """
     _require_place_open(match, event.seat)
     if event.seat in match.outs:
         refuse("TWICE", event.seat)
     return replace(match, outs=(*match.outs, event.seat)), ()
 
 
-def confirm_out(match: GuandanMatch, event: OutConfirmed) -> StepResult:
-    """Note a player without cards. The deal ends when the other places follow (seed 000 A6.4)."""
+def confirm_out(match: GuandanMatch, event: events.OutConfirmed) -> StepResult:
+    """Record that a player has no cards left, and give the player the next place.
+
+    The deal ends when the other places follow. Source: seed 000 A6.4.
+    """
     _require_place_open(match, event.seat)
     return update_places(replace(match, gone=(*match.gone, event.seat)))
 
@@ -61,10 +58,7 @@ def _require_place_open(match: GuandanMatch, seat: Seat) -> None:
     if seat in match.dead:
         who = SEAT_NAMES[seat]
         refuse_finish(
-            Words(
-                f"the cards of {who.en} are dead: last place",
-                f"{who.zh}手牌作废，判为下游",
-            )
+            Words(f"the cards of {who.en} are dead: last place", f"{who.zh}手牌作废，判为下游")
         )
 
 
@@ -72,10 +66,10 @@ def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
     return tuple(seat for seat in seats if seat != gone)
 
 
-def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
-    """Cancel a place that was pressed by mistake. Later places move up.
+def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
+    """Cancel the place, or the report of being out, of a player who still has cards.
 
-    A place that was only reported disappears without a trace.
+    Later places move up. A report without a confirmation disappears without a trace.
     """
     if event.seat in match.outs:
         return replace(match, outs=_without_seat(match.outs, event.seat)), ()
@@ -86,7 +80,7 @@ def withdraw_out(match: GuandanMatch, event: OutWithdrawn) -> StepResult:
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
-    """Return the match in its result phase, if the places make a complete finish.
+    """Return the match, in its result phase if the places complete the finish, else in play.
 
     `ended_ms` is when the last card was played, if not now. It is not before the release of the
     hands.
@@ -102,15 +96,15 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
 
 
 def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
-    """Return the finish that the places make, or None while the deal continues."""
+    """Return the finish order of the deal, or None while the deal continues."""
     try:
         return _finish_order(match.places, match.dead)
     except FinishError:
         return None
 
 
-def enter_result(match: GuandanMatch, event: ResultEntered) -> StepResult:
-    """Accept the finish order that the referee enters, instead of the pressed one."""
+def enter_result(match: GuandanMatch, event: events.ResultEntered) -> StepResult:
+    """Record the finish order that the referee enters, instead of the order from the buttons."""
     try:
         _finish_order(event.order, match.dead)
     except FinishError as mistake:
@@ -124,10 +118,11 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrde
     return finish_with_dead_hands(order, dead) if dead else parse_finish(order)
 
 
-def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
-    """Write the result of the deal after both sides, or the referee, have confirmed it.
+def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:
+    """Record a confirmation of the result, and write the result when no confirmation is missing.
 
-    Provisional: seed 000 A13.1 has every deal written, but does not state who confirms it.
+    Both sides must confirm it, or the referee. Provisional: seed 000 A13.1 has every deal written,
+    but does not state who confirms it.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -142,24 +137,29 @@ def confirm_result(match: GuandanMatch, event: ResultConfirmed) -> StepResult:
     return continue_match(noted, event.at_ms)
 
 
-def name_leader(match: GuandanMatch, event: LeaderNamed) -> StepResult:
-    """Record the next leader, named by the side that was given a deal (seed 000 A15.3.3)."""
+def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
+    """Record the leader of the next deal, whom the winners of a forfeited deal have named.
+
+    Source: seed 000 A15.3.3.
+    """
     previous = match.standing.previous
     assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one.
     if side_of(event.seat) != previous.winners:
         refuse("OTHER_SIDE", event.seat)
     last = last_deal_row(match.sheet)
     assert last is not None  # The deal was forfeited.
-    row = LeaderRow(
-        row=next_row_number(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat
-    )
+    number = next_row_number(match)
+    row = LeaderRow(row=number, at_ms=event.at_ms, deal=last.deal, leader=event.seat)
     noted = add_row(match, row)
     due = match.extra or match.begun  # The deal that has begun is not cancelled by time.
     return begin_deal(noted, extra=match.extra) if due else continue_match(noted, event.at_ms)
 
 
-def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult:
-    """Begin an extra deal if the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
+def order_extra_deal(match: GuandanMatch, event: events.ExtraDealOrdered) -> StepResult:
+    """Begin an extra deal, which is allowed if the match is equal (加打一副).
+
+    Source: seed 000 A27.3, A29.3.2.
+    """
     require_authority("extra_deal", event.role, verbal=event.verbal)
     drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
     if match.phase is not MatchPhase.MATCH_CHECK and not drawn:
@@ -171,20 +171,20 @@ def order_extra_deal(match: GuandanMatch, event: ExtraDealOrdered) -> StepResult
 
 
 def is_ended_by_time(match: GuandanMatch) -> bool:
-    """Return whether time was up before the deal's last card, and this ends the deal
-    (A14.2.3–4).
-    """
+    """Return whether time was up before the deal's last card. Source: seed 000 A14.2.3–4."""
     ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
     return not match.extra and is_deal_stopped(match.clock, ended_ms)
 
 
-def stop_deal(match: GuandanMatch, event: DealStopped) -> StepResult:
-    """End a deal after the end of time (seed 000 A14.2.3–4). It does not count."""
+def stop_deal(match: GuandanMatch, event: events.DealStopped) -> StepResult:
+    """Stop a deal because time was up before its last card. The deal does not count.
+
+    Source: seed 000 A14.2.3–4.
+    """
     require_authority("deal_stopped", event.role)
     if not is_ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")
-    row = StoppedRow(
-        row=next_row_number(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason
-    )
+    number = next_row_number(match)
+    row = StoppedRow(row=number, at_ms=event.at_ms, deal=match.deal, reason=event.reason)
     noted = add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
     return continue_match(noted, event.at_ms)

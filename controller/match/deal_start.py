@@ -3,27 +3,11 @@
 from msgspec.structs import replace
 
 from controller.cards import Face, face_text, parse_face
+from controller.match import match_events as events
 from controller.match.big_two_choices import begin_choices
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import late_clocks, opening_clock, sort_clock
 from controller.match.match_effects import Effects, RefereeCalled
-from controller.match.match_events import (
-    AttemptFailed,
-    CardTurnedUp,
-    CountClaimed,
-    DealVoided,
-    HandCounted,
-    HandDealOrdered,
-    HandsDealt,
-    HandsRecounted,
-    HandsReleased,
-    LeadMade,
-    MatchStarted,
-    ReleaseOrdered,
-    SeatTaken,
-    SetCut,
-    SetShuffled,
-)
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.next_deal import (
     MatchT,
@@ -43,7 +27,6 @@ from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse
 from controller.match.rulings import DecidedAct, require_authority
 from controller.match.sheet_rows import RedealtRow
-from controller.match.timing import note_lead
 from controller.match.tribute_exchange import continue_after_count
 from controller.messages import Seat
 from controller.rules.deal_duties import (
@@ -56,8 +39,11 @@ from controller.seats import SEATS, card_count_words, seats_of_side, side_of
 from controller.words import Words
 
 
-def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
-    """Seat a player. After the start of the match, the fourth player makes the first deal due."""
+def take_seat(match: AnyMatch, event: events.SeatTaken) -> StepResult:
+    """Record that a player has taken a seat.
+
+    After the start of the match, the first deal is due when the fourth player is seated.
+    """
     if event.seat in match.seated:
         refuse("SEAT_TAKEN", event.seat)
     there = (*match.seated, event.seat)
@@ -65,17 +51,19 @@ def take_seat(match: AnyMatch, event: SeatTaken) -> StepResult:
     expected = match.meeting.pair_of(event.seat).players.get(event.seat)
     stranger = None not in (event.person, expected) and event.person != expected
     told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
-    if set(seats_of_side(side_of(event.seat))) <= set(there):
-        clocks, _ = duty_clocks.remove_done(
-            match.clocks, "late", event.at_ms, side=side_of(event.seat)
-        )
+    side = side_of(event.seat)
+    if set(seats_of_side(side)) <= set(there):
+        clocks, _ = duty_clocks.remove_done(match.clocks, "late", event.at_ms, side=side)
         match = replace(match, clocks=clocks)
     begun, effects = _begin_if_ready(match)
     return begun, (*told, *effects)
 
 
-def start_match(match: AnyMatch, event: MatchStarted) -> StepResult:
-    """Open the match for the whole area. Late players are awaited."""
+def start_match(match: AnyMatch, event: events.MatchStarted) -> StepResult:
+    """Start the match and its clock, at the same time as all matches of the area.
+
+    If a player is missing, the first deal waits, and a clock measures how late the side is.
+    """
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
     match = replace(match, started=True, clock=match_clock.start(match.clock, event.at_ms))
@@ -95,15 +83,21 @@ def _begin_if_ready(match: AnyMatch) -> StepResult:
     return match, ()
 
 
-def order_hand_deal(match: AnyMatch, event: HandDealOrdered) -> StepResult:
-    """Deal the present deal by hand. Its attempt begins again, with all duties of the rulebook."""
+def order_hand_deal(match: AnyMatch, event: events.HandDealOrdered) -> StepResult:
+    """Begin a new attempt of the present deal, in which people deal by hand.
+
+    All duties of the rulebook apply to it.
+    """
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
     return begin_attempt(replace(match, by_hand=True))
 
 
-def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
-    """Note the shuffler, whose opponents cut the first deal (seed 000 A5.1.2)."""
+def accept_shuffle(match: AnyMatch, event: events.SetShuffled) -> StepResult:
+    """Record the player who shuffled, because the opponents of this player cut the first deal.
+
+    Source: seed 000 A5.1.2.
+    """
     assert match.duties is not None  # A deal is due in this phase.
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
         refuse("NOT_HIS_DUTY", " / ".join(match.duties.shufflers))
@@ -111,8 +105,8 @@ def accept_shuffle(match: AnyMatch, event: SetShuffled) -> StepResult:
     return replace(match, phase=MatchPhase.CUT, shuffler=event.seat, duties=due), ()
 
 
-def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
-    """Note the cut, or that the referee continues without a cut."""
+def accept_cut(match: AnyMatch, event: events.SetCut) -> StepResult:
+    """Record the cut, or the referee's decision to continue without a cut."""
     assert match.duties is not None  # A deal is due in this phase.
     if event.n is not None:
         if problem := cut_problem(match.profile, event.n):
@@ -126,17 +120,19 @@ def accept_cut(match: AnyMatch, event: SetCut) -> StepResult:
     return replace(match, phase=then, cutter=cutter, cut=event.n), ()
 
 
-def accept_turnup(match: AnyMatch, event: CardTurnedUp) -> StepResult:
-    """Find the first drawer from the turned-up card. Some cards do not count (seed 004 CN5)."""
+def accept_turnup(match: AnyMatch, event: events.CardTurnedUp) -> StepResult:
+    """Record the turned-up card, which decides who draws the first card.
+
+    Some cards do not count, so the cards are cut again (seed 004 CN5).
+    """
     assert match.duties is not None  # A deal is due in this phase.
     face = _parse_turnup(event.card)
-    card = face_text(face)
     if not is_turnup_valid(match.profile, face):
         return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
     return replace(
         match,
         phase=MatchPhase.DEALING,
-        turned_up=card,
+        turned_up=face_text(face),
         first_drawer=_first_drawer_by_card(match, face),
     ), ()
 
@@ -158,13 +154,14 @@ def _first_drawer_by_card(match: AnyMatch, face: Face) -> Seat | None:
 
 
 MISDEALS_TO_CALL = 2
-"""Misdeals in a row after which the referee is called (provisional)."""
+"""The number of successive misdeals after which the referee is called (provisional)."""
 
 
-def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
-    """Accept four right hands. Hands drawn by hand are with the players at once.
+def accept_hands(match: AnyMatch, event: events.HandsDealt) -> StepResult:
+    """Record that four right hands are ready.
 
-    A dealt hand is a fact, even if the table is paused.
+    If people dealt by hand, the players have their hands at once, and the deal begins. The
+    machine's hands are accepted even if the table is suspended, because dealt hands are a fact.
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
@@ -172,8 +169,8 @@ def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
     return _begin_released_deal(there, event.at_ms) if match.by_hand else (there, ())
 
 
-def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
-    """Return the match with the turned-up card that decides the leader, if there is one."""
+def _with_turnup(match: MatchT, event: events.HandsDealt | events.HandsReleased) -> MatchT:
+    """Return the match with the turned-up card and its receiver, if they decide the leader."""
     assert match.duties is not None  # A deal is due in these phases.
     turned_up = _valid_turnup(match, event) if match.duties.turnup else None
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
@@ -184,8 +181,11 @@ def _is_leader_by_card(match: AnyMatch) -> bool:
     return not isinstance(match, GuandanMatch) or match.follows is None
 
 
-def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | None:
-    """Return the turned-up card in the notation of faces. It may have been published before."""
+def _valid_turnup(match: AnyMatch, event: events.HandsDealt | events.HandsReleased) -> str | None:
+    """Return the turned-up card in the notation of faces, or None if there is none.
+
+    The card may have been published before. Raises RefusedError for a card that does not count.
+    """
     if event.turned_up is None:
         return match.turned_up
     face = _parse_turnup(event.turned_up)
@@ -194,13 +194,19 @@ def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | N
     return face_text(face)
 
 
-def fail_attempt(match: AnyMatch, event: AttemptFailed) -> StepResult:
-    """Begin another attempt. Level, result, number and duty do not change."""
+def fail_attempt(match: AnyMatch, event: events.AttemptFailed) -> StepResult:
+    """Begin another attempt of the present deal, because the last attempt failed.
+
+    Level, result, number and duty do not change.
+    """
     return _begin_next_attempt(match, event.at_ms)
 
 
-def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
-    """Release the held hands. From now on they belong to the players, whatever the time is."""
+def order_release(match: AnyMatch, event: events.ReleaseOrdered) -> StepResult:
+    """Record that a person ordered the release of the held hands.
+
+    From now on the hands belong to the players, whatever the time is.
+    """
     if match.let_go:
         refuse("TWICE")
     if instead := _outcome_instead_of_release(match, event.at_ms):
@@ -208,10 +214,10 @@ def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
     return replace(match, let_go=True), ()
 
 
-def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
-    """Begin the deal: its hands are with the players.
+def release_hands(match: AnyMatch, event: events.HandsReleased) -> StepResult:
+    """Begin the deal, because the players have their hands.
 
-    After the release was ordered this is a fact, even if the table is paused.
+    If the release was ordered, it is a fact, and the deal begins even if the table is suspended.
     """
     if not match.let_go:
         if match.suspended is not None:
@@ -222,8 +228,9 @@ def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
 
 
 def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
-    """Return what happens instead of a further deal, or None if it may begin. Raises
-    RefusedError.
+    """Return the match without a further deal if none may begin, else None.
+
+    Raises RefusedError while the area is paused, or while a referee must decide about lost time.
     """
     if match.clock.watch is not None and match.clock.watch.is_paused:
         refuse("AREA_STOPPED")
@@ -254,39 +261,38 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
     ), ()
 
 
-def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
-    """Accept a player's count. The fourth ends the sorting (seed 000 A5.2)."""
+def accept_count(match: GuandanMatch, event: events.HandCounted) -> StepResult:
+    """Record that a player has counted the hand. The fourth count ends sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = replace(match, counted=(*match.counted, event.seat))
-    return (
-        continue_after_count(match, event.at_ms)
-        if len(match.counted) == len(SEATS)
-        else (match, ())
-    )
+    if len(match.counted) < len(SEATS):
+        return match, ()
+    return continue_after_count(match, event.at_ms)
 
 
-def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
-    """Suspend the table for a claimed wrong count, until the first lead (seed 000 A5.2).
+def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
+    """Suspend the table, because a player claims that the number of cards is wrong.
 
-    The chief decides about a pair's second claim in a match (provisional).
+    A claim is possible until the first lead (seed 000 A5.2). The chief decides about a pair's
+    second claim in a match (provisional).
     """
     if match.led:
         refuse("AFTER_LEAD")
     again = any(side_of(seat) == side_of(event.seat) for seat in match.claims)
-    stopped = replace(
-        match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
-    )
+    claims = (*match.claims, event.seat)
+    stopped = replace(match, suspended="count", claimed=event.seat, claims=claims)
     return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
 
 
-def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
-    """Continue if the referee's four counts are right for the phase. Otherwise deal again.
+def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
+    """Continue the deal if the referee's four counts are right. Otherwise deal again.
 
-    Each seat has a whole hand. A payer whose card is not returned yet has one card less, and the
-    receiver one more. A card that was just laid may be counted or not. Counts that are right after
-    a found card was given back are provisional (`counting.found_card`). The chief decides what
-    follows from a pair's second claim (provisional).
+    Each seat must have a whole hand, but the tribute changes this. A payer whose card is not
+    returned yet has one card less, and the receiver one more. A card that was just laid may be
+    counted or not. Counts that are right after a found card was given back are provisional
+    (`counting.found_card`). The chief decides what follows from a pair's second claim
+    (provisional).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
@@ -316,9 +322,10 @@ def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
     )
 
 
-def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
-    """Deal again a deal that has begun, by decision of the chief, also after the first lead
-    (provisional).
+def void_deal(match: AnyMatch, event: events.DealVoided) -> StepResult:
+    """Begin another attempt of a deal that the chief voided after it had begun.
+
+    The chief may do this also after the first lead (provisional).
     """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
@@ -340,15 +347,14 @@ def required_counts(match: AnyMatch) -> dict[Seat, int]:
     return counts
 
 
-def accept_lead(match: AnyMatch, event: LeadMade) -> StepResult:
-    """Note the first lead. From now on the deal must be played to its end."""
-    return note_lead(match), ()
-
-
 def _redeal(
-    match: AnyMatch, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
+    match: AnyMatch,
+    reason: str,
+    event: events.HandsRecounted | events.DealVoided,
+    *,
+    claimed: Seat | None = None,
 ) -> StepResult:
-    """Write on the sheet that released hands are dealt again, and begin an attempt."""
+    """Begin another attempt of a deal that had begun, and record this on the score sheet."""
     if not isinstance(match, GuandanMatch):
         return _begin_next_attempt(match, event.at_ms)
     row = RedealtRow(
@@ -364,13 +370,13 @@ def _redeal(
 
 
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
-    """Begin another attempt by the present sheet, with no hands at the players."""
+    """Begin another attempt of the present deal, because its hands cannot be played.
+
+    The players have no hands any more. If the score sheet cancels the deal, return the match
+    without it.
+    """
     failed = replace(
-        match,
-        misdeals=match.misdeals + 1,
-        in_a_row=match.in_a_row + 1,
-        began_ms=None,
-        let_go=False,
+        match, misdeals=match.misdeals + 1, in_a_row=match.in_a_row + 1, began_ms=None, let_go=False
     )
     if isinstance(failed, GuandanMatch):
         failed = follow_standing(replace(failed, exchange=None, gone=(), outs=(), dead=()))

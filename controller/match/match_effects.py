@@ -27,17 +27,20 @@ MatchCallReason = Literal[
 
 
 class EffectBase(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
-    """One effect of an event."""
+    """The base of all effects of an event."""
 
 
 class EventRefused(EffectBase, frozen=True):
-    """The event changed nothing. The refusal is the reason."""
+    """The report that an event was refused and changed nothing. `refusal` is the reason."""
 
     refusal: Refusal
 
 
 class DealDue(EffectBase, frozen=True):
-    """A deal, or a new attempt of it, is due: by the machine, or by hand."""
+    """The request for a deal, or for a new attempt of the same deal.
+
+    The machine deals it, or people deal it by hand.
+    """
 
     deal: int
     by_hand: bool
@@ -45,20 +48,20 @@ class DealDue(EffectBase, frozen=True):
 
 
 class RefereeCalled(EffectBase, frozen=True):
-    """A call of a referee to the table. `reason` names the situation."""
+    """The request that a referee comes to the table. `reason` names the situation."""
 
     reason: MatchCallReason
     seat: Seat | None = None
 
 
 class AddedTimeDue(EffectBase, frozen=True):
-    """The table lost time that a referee may give back (补时). The referee decides how much."""
+    """The request that a referee decides how much lost time the table gets back (补时)."""
 
     added_time: AddedTime
 
 
 class ClockReported(EffectBase, frozen=True):
-    """A clock reached a point at which a person may have to rule."""
+    """The report that a clock reached a point at which a person may have to rule."""
 
     report: ClockReport
 

@@ -16,7 +16,7 @@ from controller.rules.penalties.proposals import PenaltyProposal
 
 
 class MatchEventBase(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
-    """An event at `at_ms`."""
+    """The base of all events of a match. `at_ms` is the time of the event."""
 
     at_ms: int
 
@@ -27,32 +27,42 @@ class SeatEventBase(MatchEventBase, frozen=True):
     seat: Seat
 
 
-class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
-    """`person` took `seat`. The pair's list names the expected person."""
+class ChiefDecisionBase(MatchEventBase, frozen=True):
+    """The base of the events that record a decision of the chief about a deal."""
 
-    seat: Seat
+    reason: str
+    by: str
+    role: Role
+    verbal: bool = False
+    entered_by: str | None = None
+
+
+class SeatTaken(SeatEventBase, frozen=True, tag="Seated"):
+    """The player `person` took the seat `seat`. The list of the pair names the expected person."""
+
     person: str | None = None
 
 
 class MatchStarted(MatchEventBase, frozen=True, tag="Started"):
-    """The chief opened the match. The common clock runs, and the first deal is due."""
+    """The chief started the match. The clock of the area runs, and the first deal is due."""
 
 
 class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
-    """A person ordered that the deal is drawn by hand. The machine releases nothing."""
+    """A person ordered that people deal the present deal by hand. The machine releases nothing."""
 
     reason: str
 
 
 class SetShuffled(SeatEventBase, frozen=True, tag="Shuffled"):
-    """A person shuffled the set, in a deal by hand."""
+    """The player at `seat` shuffled the cards, in a deal by hand."""
 
 
 class SetCut(MatchEventBase, frozen=True, tag="Cut"):
-    """`seat` cut a packet of `n` cards. If `n` is None, the deal continues uncut, for a reason.
+    """The player at `seat` cut a packet of `n` cards.
 
-    `ahead`: the cut was made while the deal before was still played. The cutter of the next deal
-    was not known then, so the cut of any seat is valid (provisional).
+    If `n` is None, the deal continues uncut, for a reason. `ahead` is True if the cut was made
+    while the previous deal was still played. The cutter of the next deal was not known then, so the
+    cut of any seat is valid (provisional).
     """
 
     seat: Seat | None = None
@@ -61,13 +71,16 @@ class SetCut(MatchEventBase, frozen=True, tag="Cut"):
 
 
 class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
-    """A person turned a card up. The card is written in the notation of faces."""
+    """A person turned up a card, which decides who draws the first card.
+
+    The card is written in the notation of faces.
+    """
 
     card: str
 
 
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
-    """Four right hands are ready. In a first deal the turned-up card went to `turned_to`.
+    """Four right hands are ready. In a first deal, `turned_to` got the turned-up card.
 
     In Big Two `turned_to` has the card that must lead. A machine may withhold both fields until the
     hands are released.
@@ -78,21 +91,22 @@ class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
 
 
 class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
-    """The attempt was a misdeal or a void. The machine or a count decided that. `reasons` has the
-    causes.
+    """The attempt ended as a misdeal or as void, so the deal needs another attempt.
+
+    The machine or a count decided that. `reasons` has the causes.
     """
 
     reasons: tuple[str, ...]
 
 
 class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
-    """A person ordered the release of the held hands. They are on their way to the players."""
+    """A person ordered the release of the held hands. The hands are on their way to the players."""
 
 
 class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
-    """The hands were released: the deal began.
+    """The players have their hands, so the deal has begun.
 
-    `turned_to` and `turned_up` are as in `Dealt`, if they were withheld there.
+    `turned_to` and `turned_up` are as in the event `Dealt`, if they were withheld there.
     """
 
     turned_to: Seat | None = None
@@ -100,19 +114,22 @@ class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
 
 
 class HandCounted(SeatEventBase, frozen=True, tag="Counted"):
-    """`seat` counted the hand, and the count is right."""
+    """The player at `seat` counted the hand, and its number of cards is right."""
 
 
 class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
-    """`seat` claims a wrong count. Everything stops until the referee has counted."""
+    """The player at `seat` claims that the number of cards in the hand is wrong.
+
+    Everything stops until the referee has counted.
+    """
 
 
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
-    """The referee counted four hands, after a search. The chief decides about the second claim of a
-    pair.
+    """The referee counted all four hands, after a search for missing cards.
 
-    `found`: a card from the floor or from a pocket made the counts right. `by`: the person who
-    counted or decided. `entered_by`: the person who entered a verbal decision of the chief.
+    The chief decides about the second claim of a pair. `found`: a card from the floor or from a
+    pocket made the counts right. `by`: the person who counted or decided. `entered_by`: the person
+    who entered a verbal decision of the chief.
     """
 
     counts: dict[Seat, int]
@@ -123,61 +140,62 @@ class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
     entered_by: str | None = None
 
 
-class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
-    """The chief voided a deal that had begun. It is dealt again (作废，重新发牌).
+class DealVoided(ChiefDecisionBase, frozen=True, tag="DealVoided"):
+    """The chief voided a deal that had begun, and it is dealt again (作废，重新发牌).
 
     `entered_by`: the person who entered a verbal decision of the chief.
     """
 
-    reason: str
-    by: str
-    role: Role
-    verbal: bool = False
-    entered_by: str | None = None
-
 
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
-    """The payers have both big jokers (`stands` is true), or not. The event does not show which
-    payer has which joker.
+    """The answer to the question whether the payers have both big jokers (抗贡).
 
-    A different answer before a card is laid or led is a correction.
+    `stands` is True if they have both. The event does not show which payer has which joker. A
+    different answer before a card is laid or led is a correction.
     """
 
     stands: bool
 
 
 class TributeLaid(SeatEventBase, frozen=True, tag="TributeLaid"):
-    """`seat` laid a tribute face up."""
+    """The player at `seat` laid a tribute card face up."""
 
 
 class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
-    """The value that each payer's tribute must have (controller/rules/ranks.py)."""
+    """The value that the tribute card of each payer must have, by seat.
+
+    controller/rules/ranks.py defines the values.
+    """
 
     values: dict[Seat, int]
 
 
 class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
-    """UP took the card of `payer`, one of two equal tributes (seed 003 R4.5)."""
+    """The player who finished first (UP) took the tribute of `payer`, one of two equal tributes.
+
+    Source: seed 003 R4.5.
+    """
 
     payer: Seat
 
 
-class ReturnLaid(MatchEventBase, frozen=True, tag="ReturnLaid"):
-    """`seat` gave a card back. `value` is present if the rulebook shows it or needs it."""
+class ReturnLaid(SeatEventBase, frozen=True, tag="ReturnLaid"):
+    """The player at `seat` gave a card in return for a tribute.
 
-    seat: Seat
+    `value` is present if the rulebook shows it or needs it.
+    """
+
     value: int | None = None
 
 
-class ReturnCorrected(MatchEventBase, frozen=True, tag="ReturnCorrected"):
-    """Before the first lead, `seat` gave back another card instead of a wrong one."""
+class ReturnCorrected(SeatEventBase, frozen=True, tag="ReturnCorrected"):
+    """The player at `seat` replaced a wrong return card by another card, before the first lead."""
 
-    seat: Seat
     value: int | None = None
 
 
 class ReturnsSwapped(MatchEventBase, frozen=True, tag="ReturnsSwapped"):
-    """After equal tributes the losers exchanged their return cards (seed 003 R4.5)."""
+    """The two losers exchanged their return cards, after equal tributes. Source: seed 003 R4.5."""
 
 
 class LeadMade(MatchEventBase, frozen=True, tag="Led"):
@@ -185,21 +203,22 @@ class LeadMade(MatchEventBase, frozen=True, tag="Led"):
 
 
 class OutClaimed(SeatEventBase, frozen=True, tag="OutSaid"):
-    """`seat` reported that it has no cards left. An opponent must confirm this."""
+    """The player at `seat` reported that no cards are left. An opponent must confirm this."""
 
 
 class OutConfirmed(SeatEventBase, frozen=True, tag="Out"):
-    """`seat` played its last card, and an opponent confirmed it."""
+    """The player at `seat` played the last card of the hand, and an opponent confirmed it."""
 
 
 class OutWithdrawn(SeatEventBase, frozen=True, tag="OutWithdrawn"):
-    """`seat` still has cards. The report that it was out was a mistake."""
+    """The player at `seat` still has cards. The report that none were left was a mistake."""
 
 
 class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
-    """The referee entered the finishing order: two seats after a double-down, otherwise three.
+    """The referee entered the finish order of the deal.
 
-    `ended_ms`: when the last card was played, if that was earlier.
+    It has two seats after a double-down, otherwise three. `ended_ms`: when the last card was
+    played, if that was earlier.
     """
 
     order: tuple[Seat, ...]
@@ -212,38 +231,34 @@ class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
     left: dict[Seat, int]
 
 
-class ChoiceAnswered(MatchEventBase, frozen=True, tag="Answered"):
-    """The answer of `seat` about an open hand or doubling, in Big Two."""
+class ChoiceAnswered(SeatEventBase, frozen=True, tag="Answered"):
+    """The answer of the player at `seat` about an open hand or doubling, in Big Two."""
 
-    seat: Seat
     yes: bool
 
 
 class ResultConfirmed(MatchEventBase, frozen=True, tag="Confirmed"):
-    """A side confirmed the result, or the referee confirmed it for both sides."""
+    """A side confirmed the result of the deal, or the referee confirmed it for both sides."""
 
     by: Side | Literal["referee"]
 
 
 class LeaderNamed(SeatEventBase, frozen=True, tag="LeaderNamed"):
-    """The side that won a forfeited deal named the leader of the next deal."""
+    """The side that won a forfeited deal named `seat` as the leader of the next deal."""
 
 
-class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
-    """The chief ordered an extra deal (加打一副).
+class ExtraDealOrdered(ChiefDecisionBase, frozen=True, tag="ExtraDealOrdered"):
+    """The chief ordered an extra deal, because the match is equal (加打一副).
 
     `entered_by`: the person who entered a verbal decision of the chief.
     """
 
-    reason: str
-    by: str
-    role: Role
-    verbal: bool = False
-    entered_by: str | None = None
-
 
 class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
-    """The referee stopped a deal that had begun. It does not count (seed 000 A14.2.3)."""
+    """The referee stopped a deal, because time was up before its last card.
+
+    The deal does not count. Source: seed 000 A14.2.3.
+    """
 
     reason: str
     by: str
@@ -251,10 +266,11 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 
 
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
-    """The result of a recorded deal was wrong and is corrected. Later deals do not change.
+    """The result of a recorded deal was wrong and is corrected. The facts of later deals stay.
 
-    `by`: the person who decided. `entered_by`: the person who entered a verbal decision of the
-    chief.
+    `choice`: the new result counts from now on, or it counts and the later deals are void, or
+    nothing changes. `by`: the person who decided. `entered_by`: the person who entered a verbal
+    decision of the chief.
     """
 
     deal: int
@@ -268,9 +284,9 @@ class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
 
 
 class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
-    """The chief confirmed in writing a verbal correction of `deal`.
+    """The chief confirmed a verbal correction of `deal` in writing.
 
-    `row`: the row of the score sheet.
+    `row` is the number of the correction's row on the score sheet.
     """
 
     row: int
@@ -280,13 +296,13 @@ class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"
 
 
 class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
-    """The referee was called, or stopped the table. The clocks of seats are paused."""
+    """The table was suspended, or a referee was called. The clocks of seats are paused."""
 
     reason: str
 
 
 class TableResumed(MatchEventBase, frozen=True, tag="Resumed"):
-    """The table was resumed."""
+    """The suspended table continues."""
 
 
 class AreaPaused(MatchEventBase, frozen=True, tag="AreaPaused"):
@@ -311,15 +327,15 @@ class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
 
 
 class PlayClockStarted(SeatEventBase, frozen=True, tag="PlayCalled"):
-    """The play clock was started for `seat` (读秒)."""
+    """A referee began to count the seconds for the player at `seat` (读秒)."""
 
 
 class PlayerWarned(SeatEventBase, frozen=True, tag="PlayWarned"):
-    """The referee warned `seat`. The next time limit begins now (A21.1)."""
+    """The referee warned the player at `seat`. The next time limit begins now (seed 000 A21.1)."""
 
 
 class PlayMade(SeatEventBase, frozen=True, tag="PlayMade"):
-    """`seat` played or passed. The play clock stops."""
+    """The player at `seat` played or passed, so the play clock stops."""
 
 
 class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):
@@ -327,7 +343,7 @@ class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):
 
 
 class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
-    """A referee proposed one of the legal rulings on an offence."""
+    """A referee proposed one of the legal penalties for an offence."""
 
     id: str
     charge: Charge
@@ -336,7 +352,7 @@ class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
 
 
 class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
-    """A ruling came into force, as proposed or with another legal penalty.
+    """A proposed ruling came into force, with the proposed penalty or another legal one.
 
     `entered_by`: the person who entered a verbal decision of the chief.
     """
@@ -363,7 +379,7 @@ class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
 
 
 class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
-    """The chief confirmed in writing a ruling that was a verbal decision."""
+    """The chief confirmed a ruling in writing, after it was approved verbally."""
 
     id: str
     by: str
@@ -371,71 +387,39 @@ class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
 
 
 class SheetSigned(MatchEventBase, frozen=True, tag="Signed"):
-    """The score sheet was signed: `signer` is a side, a seat or the referee."""
+    """A person signed the score sheet. `signer` is a side, a seat or the referee."""
 
     signer: str
     person: str
 
 
+_StartEvent = SeatTaken | MatchStarted | HandDealOrdered | SetShuffled | SetCut | CardTurnedUp
+_HandsEvent = HandsDealt | AttemptFailed | ReleaseOrdered | HandsReleased | HandCounted
+_CountEvent = CountClaimed | HandsRecounted | DealVoided
+_TributeEvent = AntiTributeAnswered | TributeLaid | TributeValued | TributeChosen
+_ReturnEvent = ReturnLaid | ReturnCorrected | ReturnsSwapped
+_PlayEvent = LeadMade | OutClaimed | OutConfirmed | OutWithdrawn
+_ResultEvent = ResultEntered | CardsLeftEntered | ChoiceAnswered | ResultConfirmed | LeaderNamed
+_SheetEvent = ExtraDealOrdered | DealStopped | ResultCorrected | CorrectionConfirmed
+_StopEvent = TableSuspended | TableResumed | AreaPaused | AreaResumed | TimeAdded
+_ClockEvent = PlayClockStarted | PlayerWarned | PlayMade | TimePassed
+_RulingEvent = RulingProposed | RulingApproved | RulingRejected | VerbalRulingConfirmed
+_DealEvent = _StartEvent | _HandsEvent | _CountEvent | _TributeEvent | _ReturnEvent | _PlayEvent
 MatchEvent = (
-    SeatTaken
-    | MatchStarted
-    | HandDealOrdered
-    | SetShuffled
-    | SetCut
-    | CardTurnedUp
-    | HandsDealt
-    | AttemptFailed
-    | ReleaseOrdered
-    | HandsReleased
-    | HandCounted
-    | CountClaimed
-    | HandsRecounted
-    | DealVoided
-    | AntiTributeAnswered
-    | TributeLaid
-    | TributeValued
-    | TributeChosen
-    | ReturnLaid
-    | ReturnCorrected
-    | ReturnsSwapped
-    | LeadMade
-    | OutClaimed
-    | OutConfirmed
-    | OutWithdrawn
-    | ResultEntered
-    | CardsLeftEntered
-    | ChoiceAnswered
-    | ResultConfirmed
-    | LeaderNamed
-    | ExtraDealOrdered
-    | DealStopped
-    | ResultCorrected
-    | CorrectionConfirmed
-    | TableSuspended
-    | TableResumed
-    | AreaPaused
-    | AreaResumed
-    | TimeAdded
-    | PlayClockStarted
-    | PlayerWarned
-    | PlayMade
-    | TimePassed
-    | RulingProposed
-    | RulingApproved
-    | RulingRejected
-    | VerbalRulingConfirmed
-    | SheetSigned
+    _DealEvent | _ResultEvent | _SheetEvent | _StopEvent | _ClockEvent | _RulingEvent | SheetSigned
 )
 
 
 def encode_match_event(event: MatchEvent) -> dict[str, Any]:
-    """Return an event as a journal keeps it: text, whole numbers, truth values, lists, maps."""
+    """Return an event as the data of a journal entry.
+
+    The data consist of text, whole numbers, truth values, lists and maps.
+    """
     return cast(dict[str, Any], msgspec.json.decode(msgspec.json.encode(event)))
 
 
 def decode_match_event(data: Mapping[str, Any]) -> MatchEvent:
-    """Return the event of such data.
+    """Return the event that the data of a journal entry contain.
 
     Raises msgspec.ValidationError, a ValueError, for other data.
     """

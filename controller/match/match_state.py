@@ -25,7 +25,7 @@ EventStage = Literal["swiss", "round_robin", "knockout"]
 
 
 class MatchPair(msgspec.Struct, frozen=True):
-    """Two partners: the pair's number, its name, and the persons at both seats."""
+    """Two partners: the number and the name of their pair, and the persons at both seats."""
 
     id: str
     name: str
@@ -33,7 +33,10 @@ class MatchPair(msgspec.Struct, frozen=True):
 
 
 class Meeting(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of an event. A match of the stage "knockout" must have a winner."""
+    """One match of a tournament: its place in the schedule, and its two pairs of players.
+
+    `event` is the tournament. A match of the stage "knockout" must have a winner.
+    """
 
     match_id: str
     event: str
@@ -44,16 +47,19 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
     pairs: dict[Side, MatchPair]
 
     def player_name(self, seat: Seat) -> str:
-        """Return the name of the player at `seat`, or the seat itself if no player is named."""
+        """Return the name of the player at `seat`, or the seat's letter if no player is named."""
         return self.pair_of(seat).players.get(seat, seat)
 
     def pair_of(self, seat: Seat) -> MatchPair:
-        """Return the pair that has `seat`."""
+        """Return the pair of players that has the seat `seat`."""
         return self.pairs[side_of(seat)]
 
 
 class SheetSignature(msgspec.Struct, frozen=True, gc=False):
-    """A signature on the sheet: the person, the role, and the time."""
+    """A signature on the score sheet: the signer's role, the person, and the time.
+
+    `signer` is a side, a seat or the referee.
+    """
 
     signer: str
     person: str
@@ -61,7 +67,7 @@ class SheetSignature(msgspec.Struct, frozen=True, gc=False):
 
 
 class SignedVersion(msgspec.Struct, frozen=True, gc=False):
-    """A replaced version of the sheet: the number of its rows, and its signatures."""
+    """An earlier version of the score sheet: the number of its rows, and its signatures."""
 
     version: int
     rows: int
@@ -69,7 +75,7 @@ class SignedVersion(msgspec.Struct, frozen=True, gc=False):
 
 
 class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The state that matches of every rulebook have.
+    """The part of the state that the matches of all rulebooks have.
 
     `suspended` is the reason why the table is suspended, or None. `duties` are the duties before
     the present deal. `turned_to` is the seat that got the card which decides the lead. `let_go` is
@@ -83,8 +89,8 @@ class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
     `settled_stops` counts the stops of the clock that a referee has answered, with added time or
     none. `claims` are the seats that claimed a wrong count in this match. `record` has every
     penalty of these pairs in earlier matches and moves with them. `version` is the version of the
-    sheet, raised each time the sheet changes after the end of the match. `replaced` are the earlier
-    versions.
+    score sheet, raised each time the sheet changes after the end of the match. `replaced` are the
+    earlier versions.
     """
 
     profile: Profile
@@ -127,21 +133,23 @@ class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_being_released(self) -> bool:
-        """Return whether held hands are being released. The end of time does not stop them any
-        more.
+        """Return whether the held hands are on their way to the players.
+
+        Their release was ordered, and the end of time does not stop it any more.
         """
         return self.let_go and self.phase is MatchPhase.HELD
 
     @property
     def is_deal_under_way(self) -> bool:
-        """Return whether a deal has begun that is not written yet."""
+        """Return whether a deal has begun and its result is not on the score sheet yet."""
         return self.phase in DEAL_UNDER_WAY
 
 
 class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
-    """Tribute and return of one deal: the laid cards, their values, their receivers.
+    """The tribute and the return of one deal: who gave a card, to whom, and its value.
 
-    `returned` has the values of returns by their receivers, as far as they are public.
+    `laid` are the payers who have laid a card, and `given` the seats that have returned one.
+    `returned` has the values of return cards by receiver, as far as they are public.
     """
 
     payers: tuple[Seat, ...]
@@ -154,7 +162,7 @@ class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
-    """A match of Guandan.
+    """The state of a match of Guandan.
 
     `gone` are the seats without cards in this deal, `dead` the dead hands. `outs` are the seats
     that report to be out without confirmation, the oldest first.
@@ -181,14 +189,18 @@ class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
 
     @property
     def places(self) -> tuple[Seat, ...]:
-        """Return the seats with a place in this deal. A dead hand has none while it is dead."""
+        """Return the seats that have a place in the finish of this deal, in order.
+
+        A dead hand has no place while it is dead.
+        """
         return tuple(seat for seat in self.gone if seat not in self.dead)
 
 
 class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A played deal of Big Two: cards left, open hands and doubling, scores.
+    """The row of one played deal of Big Two on the score sheet.
 
-    `uncut`: its set was not cut.
+    `left` has the cards left, `opened` the open hands, and `doubled` the seats that doubled.
+    `uncut` is True if the cards were not cut.
     """
 
     row: int
@@ -205,7 +217,10 @@ class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BigTwoMatch(AnyMatch, frozen=True, kw_only=True):
-    """A match of Big Two, with four scores of its own. `left`: entered, not confirmed yet."""
+    """The state of a match of Big Two, in which each seat has its own score.
+
+    `left` has the cards left as they were entered, before they are confirmed.
+    """
 
     profile: BigTwoProfile
     totals: dict[Seat, int]

@@ -5,11 +5,7 @@ from typing import Any, TypeVar, cast
 from msgspec.structs import replace
 
 from controller.match.clocks import match_clock
-from controller.match.match_effects import (
-    DealDue,
-    Effects,
-    RefereeCalled,
-)
+from controller.match.match_effects import DealDue, Effects, RefereeCalled
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.rulings import is_in_force
@@ -60,11 +56,11 @@ def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
 
 
 def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether time is up for new deals. An extra deal does not depend on time.
+    """Return whether it is too late for a new deal.
 
-    A deal that had begun and is dealt again is not a new deal (seed 003 N4.4), but by the text of
-    seed 000 A14.2.3–4 time ends that deal, too. Hands on their way to the players were ordered in
-    time.
+    An extra deal does not depend on time. A deal that had begun and is dealt again is not a new
+    deal (seed 003 N4.4), but by the text of seed 000 A14.2.3–4 time ends that deal, too. Hands on
+    their way to the players were ordered in time.
     """
     extra = isinstance(match, GuandanMatch) and match.extra
     if extra or match.is_being_released or (match.begun and not match.clock.stops_deals):
@@ -74,7 +70,9 @@ def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
 
 def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
     """Return whether a referee must still decide about the time that this table lost."""
-    return match_clock.has_unanswered_stop(match.clock, match.settled_stops, at_ms)
+    later = match.clock.stops[match.settled_stops :]
+    costly = any(match_clock.cost_ms(match.clock, stop, at_ms) for stop in later)
+    return costly and match_clock.added_time_due(match.clock, at_ms) is not None
 
 
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
@@ -97,31 +95,22 @@ StepResult = tuple[AnyMatch, Effects]
 
 
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
-    """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
-    fresh = replace(
-        match,
-        deal=match.deal + 1,
-        misdeals=0,
-        by_hand=False,
-        began_ms=None,
-        **_EMPTY_ATTEMPT,
-    )
+    """Return the match in which its next deal is due. The machine deals it.
+
+    Source: seed 000 A5, seed 002 A5.
+    """
+    number = match.deal + 1
+    fresh = replace(match, deal=number, misdeals=0, by_hand=False, began_ms=None, **_EMPTY_ATTEMPT)
     if isinstance(fresh, GuandanMatch):
-        fresh = replace(
-            follow_standing(fresh),
-            extra=extra,
-            exchange=None,
-            gone=(),
-            outs=(),
-            dead=(),
-        )
+        fresh = follow_standing(fresh)
+        fresh = replace(fresh, extra=extra, exchange=None, gone=(), outs=(), dead=())
     elif isinstance(fresh, BigTwoMatch):
         fresh = replace(fresh, choices=None, left={})
     return begin_attempt(fresh)
 
 
 def begin_attempt(match: AnyMatch) -> StepResult:
-    """Return the match with a new attempt of its present deal due."""
+    """Return the match in which a new attempt of the present deal is due."""
     due = deal_duties_of(match)
     fresh = replace(
         match,
@@ -133,7 +122,7 @@ def begin_attempt(match: AnyMatch) -> StepResult:
 
 
 def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
-    """Return the duties before the present deal."""
+    """Return the duties of people before the present deal, such as cutting."""
     if isinstance(match, GuandanMatch):
         number = 1 if match.follows is None else match.deal
         return duties_before_deal(
@@ -154,18 +143,22 @@ def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
 
 
 def add_row(match: GuandanMatch, row: SheetRow) -> GuandanMatch:
-    """Return the match with one more row on its sheet. The row is not a correction."""
+    """Return the match with one more row on its score sheet. The row must not be a correction."""
     standing = apply_row(match.profile, match.standing, row)
     return replace(match, sheet=(*match.sheet, row), standing=standing)
 
 
 def next_row_number(match: GuandanMatch) -> int:
-    """Return the number of the sheet's next row."""
+    """Return the number of the next row of the score sheet."""
     return len(match.sheet) + 1
 
 
 def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after a row was written: the next deal, a leader to be named, or the end."""
+    """Return the match after a row was written on its score sheet.
+
+    Now the next deal is due, or a leader must be named, or the chief must decide about an extra
+    deal, or the match is over.
+    """
     match = replace(match, begun=False, outs=())
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict):
@@ -182,7 +175,9 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match with level and previous result of its present deal taken from the sheet."""
+    """Return the match after its level and previous result were taken from the score sheet
+    again.
+    """
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace(match, level=level, owner=standing.owner, follows=standing.previous)
@@ -195,7 +190,7 @@ def is_leader_unnamed(match: GuandanMatch) -> bool:
 
 
 def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
-    """Return the ended match, with its score on the sheet."""
+    """Return the match after its end, with the final score on its score sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
     over = replace(
@@ -213,9 +208,9 @@ def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
 
 
 def open_new_version(match: GuandanMatch) -> GuandanMatch:
-    """Return an ended match with a new version of its sheet, which must be signed again.
+    """Return an ended match with a new version of its score sheet, which needs new signatures.
 
-    The old version stays, with its signatures.
+    The old version stays, with its signatures. A match that has not ended is returned unchanged.
     """
     if not match.verdict:
         return match
@@ -225,10 +220,10 @@ def open_new_version(match: GuandanMatch) -> GuandanMatch:
 
 
 def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after a change of its earlier rows: whether it is over, and what is due.
+    """Return the match after a change of earlier rows of its score sheet.
 
-    A deal that has begun stays as it is, and the check waits for its end. A deal that is only due
-    follows the new sheet.
+    The change may end the match, or change what is due. A deal that has begun stays as it is, and
+    the check waits for its end. A deal that is only due follows the new sheet.
     """
     if match.is_deal_under_way or match.phase is MatchPhase.SETUP:
         return match, ()
@@ -245,7 +240,7 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the result by the sheet instead of the deal that was due, or None for that deal.
+    """Return the match without its due deal if the score sheet cancels the deal, else None.
 
     An extra deal that the chief ordered after a draw is not cancelled by the same draw.
     """

@@ -8,7 +8,7 @@ from controller.words import Words, quoted_words
 
 
 class MatchPhase(StrEnum):
-    """What a match waits for. A suspension does not change the phase."""
+    """The step that a match waits for. A suspension does not change the phase."""
 
     SETUP = "setup"
     """The players, and the chief's start."""
@@ -64,7 +64,10 @@ PHASE_WORDS: Final[Mapping[str, Words]] = {
 
 
 def phase_words(*phases: MatchPhase) -> Words:
-    """Return phases as a refusal names them, in the order of their declaration."""
+    """Return the names of these phases in quotation marks, for a refusal.
+
+    They are in the order of their declaration.
+    """
     return quoted_words([phase.value for phase in MatchPhase if phase in phases], PHASE_WORDS)
 
 

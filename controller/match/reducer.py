@@ -13,12 +13,12 @@ from controller.match import (
     big_two_match,
     deal_end,
     deal_start,
-    match_events,
     ruling_desk,
     sheet_writing,
     timing,
     tribute_exchange,
 )
+from controller.match import match_events as events
 from controller.match.clocks.match_clock import MatchClock, new_match_clock
 from controller.match.match_effects import EventRefused
 from controller.match.match_events import MatchEvent
@@ -35,9 +35,10 @@ EventHandler = Callable[[Any, Any], StepResult]
 
 
 class EventRule(NamedTuple):
-    """The handler of an event, the phases in which it is legal, and the kinds of matches.
+    """The rule for one kind of event: its handler, and the phases in which it is legal.
 
-    `suspended`: the event is legal while the table is suspended, too.
+    `match_type` is the kind of match that has this event. `while_suspended` is True if the event is
+    legal while the table is suspended, too.
     """
 
     handler: EventHandler
@@ -47,8 +48,9 @@ class EventRule(NamedTuple):
 
 
 def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) -> AnyMatch:
-    """Return a match before it begins. `record` has the penalties of its pairs from earlier
-    matches.
+    """Return the state of a match before its first event.
+
+    `record` has the penalties of its pairs from earlier matches.
     """
     if isinstance(profile, GuandanProfile):
         return GuandanMatch(
@@ -71,7 +73,10 @@ def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) ->
 def replay_events(
     profile: Profile, meeting: Meeting, record: PenaltyRecord, past_events: Iterable[MatchEvent]
 ) -> AnyMatch:
-    """Return a match as its events left it: how it is moved to another table (转台)."""
+    """Return the state of a match after all its past events.
+
+    This is how a match is moved to another table (转台).
+    """
     match = new_match(profile, meeting, record)
     for event in past_events:
         match, _ = step(match, event)
@@ -106,7 +111,7 @@ def _handle(match: AnyMatch, event: MatchEvent) -> StepResult:
     return rule.handler(match, event)
 
 
-def _confirm_result(match: AnyMatch, event: match_events.ResultConfirmed) -> StepResult:
+def _confirm_result(match: AnyMatch, event: events.ResultConfirmed) -> StepResult:
     if isinstance(match, BigTwoMatch):
         return big_two_match.confirm_score(match, event)
     assert isinstance(match, GuandanMatch)  # There are two games.
@@ -120,126 +125,89 @@ _UNLIMITED_CLOCK = MatchClock(
 
 _ALL_PHASES = frozenset(MatchPhase)
 _ATTEMPT_PHASES = BEFORE_RELEASE - {MatchPhase.SHUFFLE}
-_ANTI_TRIBUTE_PHASES = frozenset({MatchPhase.ANTI_CHECK, MatchPhase.TRIBUTE, MatchPhase.PLAY})
+_ANTI_PHASES = frozenset({MatchPhase.ANTI_CHECK, MatchPhase.TRIBUTE, MatchPhase.PLAY})
 _EXCHANGE_PHASES = frozenset({MatchPhase.TRIBUTE, MatchPhase.RETURN, MatchPhase.PLAY})
 _BEFORE_LEAD_PHASES = DEAL_UNDER_WAY - {MatchPhase.RESULT}
 _SHEET_PHASES = _ALL_PHASES - {MatchPhase.SETUP}
+_UNSIGNED_PHASES = _ALL_PHASES - {MatchPhase.SIGNED}
+_EXTRA_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
+_PLAY, _RETURN = frozenset({MatchPhase.PLAY}), frozenset({MatchPhase.RETURN})
+_PLAY_PHASES, _RETURN_PHASES = _PLAY | {MatchPhase.RESULT}, _PLAY | _RETURN
 
 
-_EVENT_RULES: dict[type[match_events.MatchEventBase], EventRule] = {
-    match_events.SeatTaken: EventRule(
-        deal_start.take_seat, {MatchPhase.SETUP}, while_suspended=True
+def _rule_if_suspended(
+    handler: EventHandler, phases: Set[MatchPhase], match_type: type[AnyMatch] = AnyMatch
+) -> EventRule:
+    """Return the rule of an event that is legal while the table is suspended, too."""
+    return EventRule(handler, phases, match_type, while_suspended=True)
+
+
+_EVENT_RULES: dict[type[events.MatchEventBase], EventRule] = {
+    events.SeatTaken: _rule_if_suspended(deal_start.take_seat, {MatchPhase.SETUP}),
+    events.MatchStarted: EventRule(deal_start.start_match, {MatchPhase.SETUP}),
+    events.HandDealOrdered: EventRule(deal_start.order_hand_deal, BEFORE_RELEASE, GuandanMatch),
+    events.SetShuffled: EventRule(deal_start.accept_shuffle, {MatchPhase.SHUFFLE}, GuandanMatch),
+    events.SetCut: EventRule(deal_start.accept_cut, {MatchPhase.CUT}),
+    events.CardTurnedUp: EventRule(deal_start.accept_turnup, {MatchPhase.TURNUP}, GuandanMatch),
+    events.HandsDealt: _rule_if_suspended(deal_start.accept_hands, {MatchPhase.DEALING}),
+    events.AttemptFailed: _rule_if_suspended(deal_start.fail_attempt, _ATTEMPT_PHASES),
+    events.ReleaseOrdered: EventRule(deal_start.order_release, {MatchPhase.HELD}),
+    events.HandsReleased: _rule_if_suspended(deal_start.release_hands, {MatchPhase.HELD}),
+    events.HandCounted: EventRule(deal_start.accept_count, {MatchPhase.COUNT_CHECK}, GuandanMatch),
+    events.CountClaimed: EventRule(deal_start.claim_count, _BEFORE_LEAD_PHASES),
+    events.HandsRecounted: _rule_if_suspended(deal_start.judge_recount, _BEFORE_LEAD_PHASES),
+    events.DealVoided: _rule_if_suspended(deal_start.void_deal, DEAL_UNDER_WAY),
+    events.AntiTributeAnswered: EventRule(
+        tribute_exchange.answer_anti_tribute, _ANTI_PHASES, GuandanMatch
     ),
-    match_events.MatchStarted: EventRule(deal_start.start_match, {MatchPhase.SETUP}),
-    match_events.HandDealOrdered: EventRule(
-        deal_start.order_hand_deal, BEFORE_RELEASE, GuandanMatch
-    ),
-    match_events.SetShuffled: EventRule(
-        deal_start.accept_shuffle, {MatchPhase.SHUFFLE}, GuandanMatch
-    ),
-    match_events.SetCut: EventRule(deal_start.accept_cut, {MatchPhase.CUT}),
-    match_events.CardTurnedUp: EventRule(
-        deal_start.accept_turnup, {MatchPhase.TURNUP}, GuandanMatch
-    ),
-    match_events.HandsDealt: EventRule(
-        deal_start.accept_hands, {MatchPhase.DEALING}, while_suspended=True
-    ),
-    match_events.AttemptFailed: EventRule(
-        deal_start.fail_attempt, _ATTEMPT_PHASES, while_suspended=True
-    ),
-    match_events.ReleaseOrdered: EventRule(deal_start.order_release, {MatchPhase.HELD}),
-    match_events.HandsReleased: EventRule(
-        deal_start.release_hands, {MatchPhase.HELD}, while_suspended=True
-    ),
-    match_events.HandCounted: EventRule(
-        deal_start.accept_count, {MatchPhase.COUNT_CHECK}, GuandanMatch
-    ),
-    match_events.CountClaimed: EventRule(deal_start.claim_count, _BEFORE_LEAD_PHASES),
-    match_events.HandsRecounted: EventRule(
-        deal_start.judge_recount, _BEFORE_LEAD_PHASES, while_suspended=True
-    ),
-    match_events.DealVoided: EventRule(deal_start.void_deal, DEAL_UNDER_WAY, while_suspended=True),
-    match_events.AntiTributeAnswered: EventRule(
-        tribute_exchange.answer_anti_tribute, _ANTI_TRIBUTE_PHASES, GuandanMatch
-    ),
-    match_events.TributeLaid: EventRule(
-        tribute_exchange.lay_tribute, {MatchPhase.TRIBUTE}, GuandanMatch
-    ),
-    match_events.TributeValued: EventRule(
+    events.TributeLaid: EventRule(tribute_exchange.lay_tribute, {MatchPhase.TRIBUTE}, GuandanMatch),
+    events.TributeValued: EventRule(
         tribute_exchange.value_tributes, _EXCHANGE_PHASES, GuandanMatch
     ),
-    match_events.TributeChosen: EventRule(
-        tribute_exchange.choose_tribute, {MatchPhase.RETURN}, GuandanMatch
+    events.TributeChosen: EventRule(tribute_exchange.choose_tribute, _RETURN, GuandanMatch),
+    events.ReturnLaid: EventRule(tribute_exchange.lay_return, _RETURN, GuandanMatch),
+    events.ReturnCorrected: EventRule(
+        tribute_exchange.correct_return, _RETURN_PHASES, GuandanMatch
     ),
-    match_events.ReturnLaid: EventRule(
-        tribute_exchange.lay_return, {MatchPhase.RETURN}, GuandanMatch
-    ),
-    match_events.ReturnCorrected: EventRule(
-        tribute_exchange.correct_return,
-        {MatchPhase.RETURN, MatchPhase.PLAY},
-        GuandanMatch,
-    ),
-    match_events.ReturnsSwapped: EventRule(
-        tribute_exchange.swap_returns, {MatchPhase.PLAY}, GuandanMatch
-    ),
-    match_events.LeadMade: EventRule(deal_start.accept_lead, {MatchPhase.PLAY}),
-    match_events.OutClaimed: EventRule(deal_end.claim_out, {MatchPhase.PLAY}, GuandanMatch),
-    match_events.OutConfirmed: EventRule(deal_end.confirm_out, {MatchPhase.PLAY}, GuandanMatch),
-    match_events.OutWithdrawn: EventRule(
-        deal_end.withdraw_out, {MatchPhase.PLAY, MatchPhase.RESULT}, GuandanMatch
-    ),
-    match_events.ResultEntered: EventRule(
-        deal_end.enter_result, {MatchPhase.PLAY, MatchPhase.RESULT}, GuandanMatch
-    ),
-    match_events.CardsLeftEntered: EventRule(
-        big_two_match.accept_cards_left, {MatchPhase.PLAY, MatchPhase.RESULT}, BigTwoMatch
-    ),
-    match_events.ChoiceAnswered: EventRule(
+    events.ReturnsSwapped: EventRule(tribute_exchange.swap_returns, _PLAY, GuandanMatch),
+    events.LeadMade: EventRule(lambda match, event: (timing.note_lead(match), ()), _PLAY),
+    events.OutClaimed: EventRule(deal_end.claim_out, _PLAY, GuandanMatch),
+    events.OutConfirmed: EventRule(deal_end.confirm_out, _PLAY, GuandanMatch),
+    events.OutWithdrawn: EventRule(deal_end.withdraw_out, _PLAY_PHASES, GuandanMatch),
+    events.ResultEntered: EventRule(deal_end.enter_result, _PLAY_PHASES, GuandanMatch),
+    events.CardsLeftEntered: EventRule(big_two_match.accept_cards_left, _PLAY_PHASES, BigTwoMatch),
+    events.ChoiceAnswered: EventRule(
         big_two_match.accept_answer, {MatchPhase.CHOICES}, BigTwoMatch
     ),
-    match_events.ResultConfirmed: EventRule(_confirm_result, {MatchPhase.RESULT}),
-    match_events.LeaderNamed: EventRule(deal_end.name_leader, {MatchPhase.FORFEIT}, GuandanMatch),
-    match_events.ExtraDealOrdered: EventRule(
-        deal_end.order_extra_deal,
-        {MatchPhase.MATCH_CHECK, MatchPhase.OVER},
-        GuandanMatch,
+    events.ResultConfirmed: EventRule(_confirm_result, {MatchPhase.RESULT}),
+    events.LeaderNamed: EventRule(deal_end.name_leader, {MatchPhase.FORFEIT}, GuandanMatch),
+    events.ExtraDealOrdered: EventRule(deal_end.order_extra_deal, _EXTRA_PHASES, GuandanMatch),
+    events.DealStopped: _rule_if_suspended(deal_end.stop_deal, DEAL_UNDER_WAY, GuandanMatch),
+    events.ResultCorrected: _rule_if_suspended(
+        sheet_writing.correct_deal, _SHEET_PHASES, GuandanMatch
     ),
-    match_events.DealStopped: EventRule(
-        deal_end.stop_deal, DEAL_UNDER_WAY, GuandanMatch, while_suspended=True
+    events.CorrectionConfirmed: _rule_if_suspended(
+        sheet_writing.confirm_correction, _ALL_PHASES, GuandanMatch
     ),
-    match_events.ResultCorrected: EventRule(
-        sheet_writing.correct_deal, _SHEET_PHASES, GuandanMatch, while_suspended=True
+    events.TableSuspended: EventRule(timing.suspend_table, _UNSIGNED_PHASES),
+    events.TableResumed: _rule_if_suspended(timing.resume_table, _ALL_PHASES),
+    events.AreaPaused: _rule_if_suspended(timing.pause_area, _ALL_PHASES),
+    events.AreaResumed: _rule_if_suspended(timing.resume_area, _ALL_PHASES),
+    events.TimeAdded: _rule_if_suspended(timing.add_time, _UNSIGNED_PHASES),
+    events.PlayClockStarted: EventRule(timing.start_play_clock, _PLAY, GuandanMatch),
+    events.PlayerWarned: EventRule(timing.warn_player, _PLAY, GuandanMatch),
+    events.PlayMade: EventRule(timing.stop_play_clock, _PLAY, GuandanMatch),
+    events.TimePassed: _rule_if_suspended(lambda match, event: (match, ()), _ALL_PHASES),
+    events.RulingProposed: _rule_if_suspended(
+        ruling_desk.propose_ruling, _ALL_PHASES, GuandanMatch
     ),
-    match_events.CorrectionConfirmed: EventRule(
-        sheet_writing.confirm_correction, _ALL_PHASES, GuandanMatch, while_suspended=True
+    events.RulingApproved: _rule_if_suspended(
+        ruling_desk.approve_ruling, _ALL_PHASES, GuandanMatch
     ),
-    match_events.TableSuspended: EventRule(timing.suspend_table, _ALL_PHASES - {MatchPhase.SIGNED}),
-    match_events.TableResumed: EventRule(timing.resume_table, _ALL_PHASES, while_suspended=True),
-    match_events.AreaPaused: EventRule(timing.pause_area, _ALL_PHASES, while_suspended=True),
-    match_events.AreaResumed: EventRule(timing.resume_area, _ALL_PHASES, while_suspended=True),
-    match_events.TimeAdded: EventRule(
-        timing.add_time, _ALL_PHASES - {MatchPhase.SIGNED}, while_suspended=True
+    events.RulingRejected: _rule_if_suspended(ruling_desk.reject_ruling, _ALL_PHASES, GuandanMatch),
+    events.VerbalRulingConfirmed: _rule_if_suspended(
+        ruling_desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch
     ),
-    match_events.PlayClockStarted: EventRule(
-        timing.start_play_clock, {MatchPhase.PLAY}, GuandanMatch
-    ),
-    match_events.PlayerWarned: EventRule(timing.warn_player, {MatchPhase.PLAY}, GuandanMatch),
-    match_events.PlayMade: EventRule(timing.stop_play_clock, {MatchPhase.PLAY}, GuandanMatch),
-    match_events.TimePassed: EventRule(
-        lambda match, event: (match, ()), _ALL_PHASES, while_suspended=True
-    ),
-    match_events.RulingProposed: EventRule(
-        ruling_desk.propose_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
-    ),
-    match_events.RulingApproved: EventRule(
-        ruling_desk.approve_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
-    ),
-    match_events.RulingRejected: EventRule(
-        ruling_desk.reject_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
-    ),
-    match_events.VerbalRulingConfirmed: EventRule(
-        ruling_desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
-    ),
-    match_events.SheetSigned: EventRule(sheet_writing.sign_sheet, {MatchPhase.OVER}),
+    events.SheetSigned: EventRule(sheet_writing.sign_sheet, {MatchPhase.OVER}),
 }
 """The handler of each event, and the phases in which it is legal."""

@@ -5,17 +5,11 @@ until a person acknowledges it.
 """
 
 from collections.abc import Callable
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import ClockDuty
-from controller.match.clocks.stopwatch import ClockReportKind
-from controller.match.match_effects import (
-    AddedTimeDue,
-    ClockReported,
-    MatchEffect,
-    RefereeCalled,
-)
+from controller.match.match_effects import AddedTimeDue, ClockReported, MatchEffect, RefereeCalled
 from controller.match.match_effects import MatchCallReason as AskedFor
 from controller.match.match_state import AnyMatch
 from controller.match.next_deal import is_added_time_open
@@ -33,37 +27,33 @@ OverrunReason = Literal[
     "late_regulations",
     "late_default",
 ]
-"""Kinds of clock reports that ask a referee to examine an offence. The others only inform the hall.
+"""The kinds of clock reports that ask a referee to examine an offence.
+
+The other kinds only inform the hall.
 """
 
 TransferReason = Literal["hands_unknown"]
-"""What a deal needs that is played at a table which did not deal it."""
+"""The reason for a call in a deal whose table did not deal its hands."""
 
 CallReason = AskedFor | OverrunReason | TransferReason
-"""Everything that a referee is called for in a match."""
+"""All reasons for which a match calls a referee."""
 
 
 def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
-    """Return the reason and the seat of a call by an effect, or None without a call."""
+    """Return the reason and the seat if an effect calls a referee, or None if it does not."""
     if isinstance(effect, RefereeCalled):
         return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):
         return "added_time", None
     if isinstance(effect, ClockReported):
-        kind = overrun_reason(effect.report.kind)
-        return None if kind is None else (kind, effect.report.seat)
+        kind = effect.report.kind
+        if kind in _OVERRUN_DUTIES:
+            return cast(OverrunReason, kind), effect.report.seat
     return None
 
 
-def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
-    """Return the reason of a call by a clock report, or None if the report only informs the
-    hall.
-    """
-    return cast(OverrunReason, kind) if kind in _OVERRUN_DUTIES else None
-
-
 def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
-    """Return whether the match still waits for the person of a call with the reason `why`.
+    """Return whether the match still waits for a referee who was called for the reason `why`.
 
     `seat` is the seat of the call. A call for a reason that the match does not track is open until
     a person ends it.
@@ -75,7 +65,7 @@ def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
 
 
 def _is_overrun_open(match: AnyMatch, kind: str, seat: Seat | None) -> bool:
-    """Return whether the clock of this call still runs, because its duty is not done."""
+    """Return whether the clock that caused this call still runs, because its duty is not done."""
     return any(
         clock.seat in (None, seat) or seat is None
         for clock in duty_clocks.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[kind])
@@ -104,15 +94,5 @@ _OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
 }
 """Conditions under which the match still waits for an answer."""
 
-_OVERRUN_DUTIES: dict[str, ClockDuty] = {
-    "play_warning": "play",
-    "play_violation": "play",
-    "tribute_warning": "tribute",
-    "tribute_violation": "tribute",
-    "return_warning": "return",
-    "return_violation": "return",
-    "opening_over": "opening",
-    "late_regulations": "late",
-    "late_default": "late",
-}
-"""The duty that is not done when a clock calls a referee."""
+_OVERRUN_DUTIES = {why: cast(ClockDuty, why.partition("_")[0]) for why in get_args(OverrunReason)}
+"""The duty that is not done when a clock calls a referee. The kind of the report begins with it."""

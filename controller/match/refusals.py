@@ -11,9 +11,10 @@ from controller.words import Words
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
-    """One refusal. `code` is its name in the catalogue, `subject` the place or value in question.
+    """The reason why a match refuses an event.
 
-    `expected` is what would be legal instead, if that can be stated.
+    `code` is its name in the fault catalogue, `subject` the place or value in question. `expected`
+    is what would be legal instead, if that can be stated.
     """
 
     code: str
@@ -22,24 +23,27 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def fault(self) -> CatalogueFault:
-        """Return the fault of the catalogue, with cause and action in both languages."""
+        """Return the entry of the fault catalogue, with cause and action in both languages."""
         return fault(self.code)
 
     @property
     def evidence(self) -> dict[str, str | Words]:
-        """Return the evidence of the refusal, with seats and sides in words."""
+        """Return the evidence of the refusal, with names of seats and sides in both languages."""
         known = {"found": self.subject, "expected": self.expected}
         return {name: _with_seat_names(value) for name, value in known.items() if value}
 
     def text(self, language: Language = "en") -> str:
-        """Return the refusal in one line: the cause and the action."""
+        """Return the refusal as one line of text: the cause and the action."""
         known = self.evidence
         stop = "。" if language == "zh" else ". "
         return stop.join([self.fault.cause(known, language), self.fault.action(known, language)])
 
 
 class RefusedError(Exception):
-    """An impossible event. Handlers raise it, and `step` returns it as an effect."""
+    """The error that an event is not possible now.
+
+    Handlers raise it; `step` returns it as an effect.
+    """
 
     def __init__(self, refusal: Refusal) -> None:
         """Store the refusal."""
@@ -48,12 +52,12 @@ class RefusedError(Exception):
 
 
 def refuse(code: str, subject: str | Words = "", expected: str | Words = "") -> NoReturn:
-    """Refuse the present event. Raises RefusedError."""
+    """Raise RefusedError, because the present event is not possible."""
     raise RefusedError(Refusal(code, subject, expected))
 
 
 def refuse_finish(why: FinishError | Words) -> NoReturn:
-    """Refuse an order of seats that ends no deal of Guandan. Raises RefusedError."""
+    """Raise RefusedError, because an order of seats is no complete finish of a deal of Guandan."""
     refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _FINISH_WORDS)
 
 

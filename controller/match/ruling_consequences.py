@@ -47,14 +47,18 @@ from controller.rules.penalties.proposals import (
 def apply_consequence(
     match: GuandanMatch, ruling: MatchRuling, consequence: Consequence, at_ms: int
 ) -> StepResult:
-    """Return the match after one consequence of a ruling in force. Raises RefusedError."""
+    """Return the match after one consequence of a ruling that is in force.
+
+    Raises RefusedError if the consequence is not possible.
+    """
     return _HANDLERS[type(consequence)](match, ruling, consequence, at_ms)
 
 
 def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: int) -> StepResult:
-    """Forfeit the deal of the offence: the present one, or one that is written already.
+    """Forfeit the deal in which the offence happened.
 
-    A deal is forfeited once: the first ruling counts (provisional).
+    It is the present deal, or a deal that is on the score sheet already. A deal is forfeited once:
+    the first ruling counts (provisional).
     """
     if not match.deal:
         refuse("NOT_BEGUN")
@@ -91,9 +95,8 @@ def _move_level(
     match: GuandanMatch, ruling: MatchRuling, what: LevelUp | LevelDown, at_ms: int
 ) -> StepResult:
     steps = what.steps if isinstance(what, LevelUp) else -what.steps
-    row = ShiftRow(
-        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
-    )
+    number = next_row_number(match)
+    row = ShiftRow(row=number, at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps)
     return add_row(match, row), ()
 
 
@@ -109,10 +112,11 @@ def _lose_match(
 def _make_hand_dead(
     match: GuandanMatch, ruling: MatchRuling, what: DeadHand, at_ms: int
 ) -> StepResult:
-    """Remove a hand from play. Later places move up (seed 000 A18.4).
+    """Declare the hand of a seat dead, so that later places move up.
 
-    If the deal is written already, the row changes. In a forfeited deal no seat has a place
-    (provisional). If the deal was dealt again since the offence, the hand no longer exists.
+    If the deal is written already, its row changes. In a forfeited deal no seat has a place
+    (provisional). If the deal was dealt again since the offence, the hand no longer exists. Source:
+    seed 000 A18.4.
     """
     if not match.deal:
         refuse("NOT_BEGUN")
@@ -150,7 +154,7 @@ _HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, MatchRuling, Any, int
 
 
 def undo_consequences(match: GuandanMatch, ruling: MatchRuling) -> StepResult:
-    """Return the match without the effects of an overturned ruling on a deal.
+    """Return the match without the effects that an overturned ruling had on a deal.
 
     While the deal of a dead hand is played, the hand is in play again, with the place it had. If
     that deal is being dealt again, none of its hands is dead. Raises RefusedError for a deal that

@@ -9,22 +9,12 @@ from typing import Final, NamedTuple, get_args
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.match_effects import Effects
-from controller.match.match_events import (
-    RulingApproved,
-    RulingProposed,
-    RulingRejected,
-    VerbalRulingConfirmed,
-)
 from controller.match.match_state import GuandanMatch, TributeExchange
-from controller.match.next_deal import (
-    StepResult,
-    add_row,
-    next_row_number,
-    reconsider_match,
-)
+from controller.match.next_deal import StepResult, add_row, next_row_number, reconsider_match
 from controller.match.phase import ENDED_PHASES
-from controller.match.refusals import Refusal, RefusedError, refuse
+from controller.match.refusals import refuse
 from controller.match.ruling_consequences import apply_consequence, undo_consequences
 from controller.match.rulings import (
     MatchRuling,
@@ -72,12 +62,16 @@ _TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 
 def current_record(match: GuandanMatch) -> PenaltyRecord:
-    """Return the record of both pairs: earlier penalties, and those in force in this match."""
+    """Return the penalties of both pairs: from earlier matches, and in force in this match."""
     return record_with_rulings(match.record, match.rulings)
 
 
 def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Return the possible penalties of a charge in this match, first the one by the ladder."""
+    """Return the penalties that are possible for a charge in this match.
+
+    The first is the next step on the rulebook's ladder of penalties. Raises RefusedError if there
+    are none.
+    """
     try:
         return propose_penalties(match.profile, current_record(match), charge)
     except LookupError:
@@ -85,7 +79,10 @@ def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposa
 
 
 class _DueCards(NamedTuple):
-    """The cards that were due in a deal at `level`, as far as they are known."""
+    """The tribute and return cards that were due in a deal, as far as they are known.
+
+    `level` is the level of the deal.
+    """
 
     level: Level
     tribute: tuple[CardGiven, ...]
@@ -93,11 +90,12 @@ class _DueCards(NamedTuple):
 
 
 def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
-    """Refuse a charge that the known facts of the deal contradict. Raises RefusedError.
+    """Refuse a charge that contradicts the known facts of its deal.
 
     The charge is a wrong card, but the player had none to give, or the return is right. A deal
-    without a row, and a deal whose hands are not released, contradict nothing. A return that
-    may not be seen yet is not looked at, because the refusal would reveal its card.
+    without a row, and a deal whose hands are not released, contradict nothing. A return that may
+    not be seen yet is not looked at, because the refusal would reveal its card. Raises
+    RefusedError.
     """
     kind = _WRONG_CARD_OFFENCES.get(charge.offence)
     deal = None if kind is None else _due_cards(match, deal_of_charge(charge))
@@ -116,8 +114,8 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
         refuse("RETURN_IS_RIGHT", charged[0].card or "")
 
 
-def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
-    """Store a proposed ruling. Nothing happens until a person decides it."""
+def propose_ruling(match: GuandanMatch, event: events.RulingProposed) -> StepResult:
+    """Store a proposed ruling. Nothing happens until a person decides about it."""
     if any(ruling.id == event.id for ruling in match.rulings):
         refuse("TWICE", event.id)
     charge = event.charge
@@ -129,28 +127,21 @@ def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
     return replace(match, rulings=(*match.rulings, ruling)), ()
 
 
-def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
-    """Approve a ruling: record its penalty and apply its consequences.
+def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepResult:
+    """Put a proposed ruling into force: record its penalty and apply its consequences.
 
     The chief decides about changes of a signed sheet (seed 002 A15).
     """
     ruling = find_ruling(match, event.id)
     if match.signatures:
         require_authority("signed_sheet", event.role, verbal=event.verbal)
-    require_possible_charge(
-        match, ruling.charge
-    )  # More of the deal is known now than when it was proposed.
+    # More of the deal is known now than when the ruling was proposed.
+    require_possible_charge(match, ruling.charge)
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
-    word = approve(
-        ruling,
-        event.by,
-        event.role,
-        event.verbal,
-        event.proposal,
-        entered_by=event.entered_by,
+    decided = approve(
+        ruling, event.by, event.role, event.verbal, event.proposal, entered_by=event.entered_by
     )
-    decided = _ruling_or_raise(word)
     match = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
     effects: Effects = ()
     for consequence in decided.proposal.effects:
@@ -165,12 +156,12 @@ def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
     return match, effects
 
 
-def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
-    """Reject a proposed ruling, or overturn a decided one with its effects on levels."""
+def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResult:
+    """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
-    word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
-    match = _replace_ruling(match, _ruling_or_raise(word))
+    rejected = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replace_ruling(match, rejected)
     if not overturned:
         return match, ()
     restored, _ = undo_consequences(match, ruling)
@@ -182,16 +173,14 @@ def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     return reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
 
 
-def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
-    """Note that the chief confirms a verbal approval."""
+def confirm_verbal_ruling(match: GuandanMatch, event: events.VerbalRulingConfirmed) -> StepResult:
+    """Record the chief's written confirmation of a ruling that was approved verbally."""
     ruling = find_ruling(match, event.id)
-    return _replace_ruling(
-        match, _ruling_or_raise(confirm_verbal(ruling, event.by, event.role))
-    ), ()
+    return _replace_ruling(match, confirm_verbal(ruling, event.by, event.role)), ()
 
 
 def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
-    """Return a ruling of the match by its name. Raises RefusedError if there is none."""
+    """Return the ruling of the match that has this id. Raises RefusedError if there is none."""
     for ruling in match.rulings:
         if ruling.id == ruling_id:
             return ruling
@@ -199,13 +188,12 @@ def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
 
 
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
-    """Return the cards that were due in a deal, or None if nothing is known of it."""
+    """Return the tribute and return cards that were due in a deal, or None if they are unknown."""
     if deal != match.deal or not match.is_deal_under_way:
         row = find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
-    exchange = match.exchange or TributeExchange(
-        payers=tribute_payers(match.profile, match.follows)
-    )
+    payers = tribute_payers(match.profile, match.follows)
+    exchange = match.exchange or TributeExchange(payers=payers)
     owed = () if exchange.anti else exchange.payers
     due = () if exchange.plan is None else exchange.plan.returns
     seen = {} if is_withholding(match) else exchange.returned
@@ -218,9 +206,10 @@ def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
 
 
 def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiven) -> bool:
-    """Return whether a return is certainly right: any card is, or a card of 10 or less is due.
+    """Return whether a return card is certainly right.
 
-    A level card may count above A.
+    It is right if any card is allowed, or if it is 10 or less. A card of the level is not certain,
+    because it may count above A.
     """
     double = len(deal.tribute) > 1
     rule = return_rule_between(profile, returned.giver, returned.to, double=double)
@@ -236,19 +225,13 @@ def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposa
         refuse("NOT_LEGAL")
 
 
-def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
-    if isinstance(ruling, Refusal):
-        raise RefusedError(ruling)
-    return ruling
-
-
 def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
     rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
     return replace(match, rulings=rulings)
 
 
 def _add_penalty_row(match: GuandanMatch, ruling: MatchRuling, at_ms: int) -> GuandanMatch:
-    """Write a decided penalty on the sheet."""
+    """Return the match with the penalty of a decided ruling on the score sheet."""
     charge, proposal = ruling.charge, ruling.proposal
     if proposal.penalty == "none":
         return match

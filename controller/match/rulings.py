@@ -1,4 +1,4 @@
-"""Rulings, and who may decide what: the referee at the table, or the chief referee.
+"""Rulings, and the authority to decide: the referee at the table, or the chief referee.
 
 Seed 000 A15.2 names the chief for fouls, lost matches and every choice between penalties. 002 A15
 lists the other decisions of the chief, and makes a deputy the chief during a substitution (the
@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from controller.match.refusals import Refusal, RefusedError
+from controller.match.refusals import refuse
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.penalty_record import Incident, PenaltyEntry, PenaltyRecord
@@ -31,7 +31,10 @@ DecidedAct = Literal[
     "transfer",
     "extra_deal",
 ]
-"""The decisions of a hall. `redeal_after_release` is a redeal other than the misdeal of A5.2."""
+"""The acts about which a referee or the chief decides.
+
+`redeal_after_release` is a redeal other than the misdeal of A5.2.
+"""
 
 AUTHORITY_BY_ACT: dict[DecidedAct, Literal["referee", "chief"]] = {
     "recount": "referee",  # seed 000 A5.2
@@ -47,34 +50,29 @@ AUTHORITY_BY_ACT: dict[DecidedAct, Literal["referee", "chief"]] = {
     "transfer": "chief",  # provisional
     "extra_deal": "chief",  # seed 000 A29.3.2
 }
-"""Every act and the role that decides on it. A penalty has its role in its proposal."""
+"""The role that decides about each act. A penalty has its role in its proposal."""
 
 REFEREE_ROLES = frozenset({Role.REFEREE, Role.CHIEF})
 
 
 def require_authority(act: DecidedAct, role: Role, *, verbal: bool = False) -> None:
-    """Refuse a decision that `role` may not make. Raises RefusedError."""
-    refused = authority_refusal(AUTHORITY_BY_ACT[act], role, verbal=verbal)
-    if refused is not None:
-        raise RefusedError(refused)
+    """Raise RefusedError unless a person with the role `role` may decide about `act`."""
+    require_role(AUTHORITY_BY_ACT[act], role, verbal=verbal)
 
 
-def authority_refusal(
-    needed: Literal["referee", "chief"], role: Role, *, verbal: bool
-) -> Refusal | None:
-    """Return why `role` may not decide what needs `needed`, or None if it may.
+def require_role(needed: Literal["referee", "chief"], role: Role, *, verbal: bool) -> None:
+    """Raise RefusedError unless `role` may make a decision that needs the role `needed`.
 
     `verbal`: a referee enters a verbal decision of the chief.
     """
     if role not in REFEREE_ROLES:
-        return Refusal("NOT_A_REFEREE")
+        refuse("NOT_A_REFEREE")
     if needed == "chief" and role is not Role.CHIEF and not verbal:
-        return Refusal("NEEDS_CHIEF")
-    return None
+        refuse("NEEDS_CHIEF")
 
 
 class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A ruling on a charge, proposed or decided.
+    """A ruling on a charge, proposed, decided or rejected.
 
     `by` proposed it at `at_ms`, `approved_by` decided, `rejected_by` rejected or overturned it.
     `verbal`: the chief approved verbally, `entered_by` entered this, and `confirmed_by` confirmed
@@ -98,14 +96,17 @@ class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def deal_of_charge(charge: Charge) -> int:
-    """Return the deal of a charge. An offence before any deal belongs to the first."""
+    """Return the number of the deal to which a charge belongs.
+
+    An offence before any deal belongs to the first deal.
+    """
     return max(charge.deal, 1)
 
 
 def propose(
     ruling_id: str, charge: Charge, proposal: PenaltyProposal, by: str, at_ms: int | None = None
 ) -> MatchRuling:
-    """Return a ruling that `by` proposes at `at_ms`. It is not in force."""
+    """Return a new ruling that the person `by` proposed at `at_ms`. It is not in force."""
     return MatchRuling(id=ruling_id, charge=charge, proposal=proposal, by=by, at_ms=at_ms)
 
 
@@ -117,19 +118,18 @@ def approve(
     proposal: PenaltyProposal | None = None,
     *,
     entered_by: str | None = None,
-) -> MatchRuling | Refusal:
-    """Return the ruling in force, as proposed or with another legal `proposal` (改判).
+) -> MatchRuling:
+    """Return the ruling in force, with the proposed penalty or with another one (改判).
 
-    `verbal`: the referee `entered_by` enters the decision of the chief `by`. Returns a refusal if
-    `role` may not, or the ruling is not open.
+    `proposal` is the other penalty, which must be legal. `verbal`: the referee `entered_by` enters
+    the decision of the chief `by`. Raises RefusedError if `role` may not do this, or if the ruling
+    is not open.
     """
     if ruling.state != "proposed":
-        return Refusal("NOT_OPEN", ruling.id)
+        refuse("NOT_OPEN", ruling.id)
     chosen = proposal or ruling.proposal
     chiefs = "chief" in (chosen.needs, ruling.proposal.needs)
-    refused = authority_refusal("chief" if chiefs else "referee", role, verbal=verbal)
-    if refused is not None:
-        return refused
+    require_role("chief" if chiefs else "referee", role, verbal=verbal)
     return replace(
         ruling,
         state="decided",
@@ -143,26 +143,25 @@ def approve(
 
 def reject(
     ruling: MatchRuling, by: str, role: Role, verbal: bool = False, *, entered_by: str | None = None
-) -> MatchRuling | Refusal:
-    """Return the ruling rejected (驳回), or overturned by the chief if it was decided.
+) -> MatchRuling:
+    """Return the ruling as rejected (驳回), or as overturned by the chief if it was decided.
 
-    `entered_by`: the person who enters this as a verbal decision of the chief. Returns a refusal if
-    `role` may not, or it was rejected before.
+    `entered_by`: the person who enters this as a verbal decision of the chief. Raises RefusedError
+    if `role` may not do this, or if the ruling was rejected before.
     """
     if ruling.state == "rejected":
-        return Refusal("NOT_OPEN", ruling.id)
+        refuse("NOT_OPEN", ruling.id)
     need = "chief" if ruling.state == "decided" else ruling.proposal.needs
-    refused = authority_refusal(need, role, verbal=verbal)
-    return refused or replace(
-        ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by
-    )
+    require_role(need, role, verbal=verbal)
+    return replace(ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by)
 
 
-def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Refusal:
-    """Return the ruling with the verbal decision confirmed by the chief, or a refusal."""
+def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling:
+    """Return the ruling with its verbal approval confirmed by the chief. Raises RefusedError."""
     if not is_unconfirmed(ruling):
-        return Refusal("NOT_VERBAL", ruling.id)
-    return authority_refusal("chief", role, verbal=False) or replace(ruling, confirmed_by=by)
+        refuse("NOT_VERBAL", ruling.id)
+    require_role("chief", role, verbal=False)
+    return replace(ruling, confirmed_by=by)
 
 
 def is_in_force(ruling: MatchRuling) -> bool:
@@ -171,14 +170,12 @@ def is_in_force(ruling: MatchRuling) -> bool:
 
 
 def is_unconfirmed(ruling: MatchRuling) -> bool:
-    """Return whether a ruling is in force only by a verbal decision that the chief must still
-    confirm.
-    """
+    """Return whether a ruling is in force, but the chief must still confirm its verbal approval."""
     return is_in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
 
 
 def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
-    """Return the entry of a ruling in the record of the pair, or None without a penalty."""
+    """Return a ruling's entry in the record of its pair, or None if it has no penalty in force."""
     if not is_in_force(ruling) or ruling.proposal.penalty == "none":
         return None
     incident = {name: getattr(ruling.charge, name) for name in Incident.__struct_fields__}
@@ -188,7 +185,7 @@ def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
 
 
 def record_with_rulings(carried: PenaltyRecord, rulings: Iterable[MatchRuling]) -> PenaltyRecord:
-    """Return the present record of a pair: earlier penalties, and those in force here.
+    """Return the penalties of a pair: from earlier matches, and from the rulings of this match.
 
     `rulings` are in the order of the offences. An overturned ruling leaves no entry.
     """

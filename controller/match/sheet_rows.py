@@ -31,14 +31,17 @@ CorrectionChoice = Literal["from_now", "void_later", "stand"]
 
 
 class SheetRowBase(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
-    """One row of the sheet. `row` is its number, from 1."""
+    """The base of all rows of the score sheet. `row` is the row's number, from 1."""
 
     row: int
     at_ms: int
 
 
 class CardGiven(msgspec.Struct, frozen=True, gc=False):
-    """A card that went from one seat to another. `card` is its rank, or None if it is secret."""
+    """A tribute or return card that went from one seat to another.
+
+    `card` is its rank, or None if it is secret.
+    """
 
     giver: Seat
     to: Seat
@@ -46,7 +49,7 @@ class CardGiven(msgspec.Struct, frozen=True, gc=False):
 
 
 class DealRow(SheetRowBase, frozen=True, tag="deal"):
-    """A played deal.
+    """The row of a played deal: its facts and its result.
 
     `levels`, `failures` and `points` are the values after the deal, for the printed sheet.
     """
@@ -74,9 +77,9 @@ class DealRow(SheetRowBase, frozen=True, tag="deal"):
 
 
 class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
-    """The seat that leads next. The other side chose it after `deal` was forfeited.
+    """The row with the seat that leads the next deal, after `deal` was forfeited.
 
-    The rule is seed 000 A15.3.3.
+    The other side chose this seat. Source: seed 000 A15.3.3.
     """
 
     deal: int
@@ -84,7 +87,7 @@ class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
 
 
 class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
-    """A penalty that moved a side by `steps` levels (seed 003 R6.2–3)."""
+    """The row of a penalty that moved the level of a side by `steps`. Source: seed 003 R6.2–3."""
 
     ruling: str
     side: Side
@@ -92,9 +95,10 @@ class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
 
 
 class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
-    """A penalty that was decided: the side, the offence, the article (seed 003 R6.2).
+    """The row of a decided penalty: the side, the offence and the article.
 
-    `offence_ms`: the time of the offence. Effects on levels or deals have rows of their own.
+    `offence_ms` is the time of the offence. Effects on levels or deals have rows of their own.
+    Source: seed 003 R6.2.
     """
 
     ruling: str
@@ -109,18 +113,21 @@ class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
 
 
 class OverturnedRow(SheetRowBase, frozen=True, tag="overturned"):
-    """A ruling that the chief overturned. It and its level changes do not count (002 A15)."""
+    """The row that records that the chief overturned a ruling.
+
+    The ruling and its level changes do not count. Source: seed 002 A15.
+    """
 
     ruling: str
 
 
 class CorrectionRow(SheetRowBase, frozen=True, tag="correction"):
-    """A wrong result of `deal` and its correction. `was` stays readable (seed 000 A15.3.8).
+    """The row that corrects a wrong result of `deal`.
 
-    `choice`: the new result counts from now on, or it counts and the later deals are void, or
-    nothing changes. `by`: the person who decided. `entered_by`: the person who entered a spoken
-    decision of the chief. `ruling`: the ruling that caused it, whose confirmation also confirms
-    this decision.
+    `was` is the wrong result, which stays readable (seed 000 A15.3.8). `choice`: the new result
+    counts from now on, or it counts and the later deals are void, or nothing changes. `by`: the
+    person who decided. `entered_by`: the person who entered a spoken decision of the chief.
+    `ruling`: the ruling that caused the correction. Its confirmation also confirms this decision.
     """
 
     deal: int
@@ -134,10 +141,10 @@ class CorrectionRow(SheetRowBase, frozen=True, tag="correction"):
 
 
 class StoppedRow(SheetRowBase, frozen=True, tag="stopped"):
-    """A deal that was not played out and does not count.
+    """The row of a deal that was not played to its end and does not count.
 
-    Time was up (seed 000 A14.2.3), the match was lost, or a correction of an earlier deal
-    voided the later ones.
+    Time was up (seed 000 A14.2.3), the match was lost, or a correction of an earlier deal voided
+    the later ones.
     """
 
     deal: int
@@ -145,11 +152,11 @@ class StoppedRow(SheetRowBase, frozen=True, tag="stopped"):
 
 
 class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
-    """A deal that was dealt again after the players had their hands. No level changes.
+    """The row of a deal that was dealt again after the players had their hands.
 
-    `reason`: "count" after a wrong count (seed 000 A5.2), otherwise the chief's words. `by`: the
-    person who decided. `entered_by`: the person who entered a spoken decision of the chief.
-    `claimed`: the seat that claimed the count.
+    No level changes. `reason`: "count" after a wrong count (seed 000 A5.2), otherwise the chief's
+    words. `by`: the person who decided. `entered_by`: the person who entered a spoken decision of
+    the chief. `claimed`: the seat that claimed the count.
     """
 
     deal: int
@@ -160,7 +167,10 @@ class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
 
 
 class EndRow(SheetRowBase, frozen=True, tag="end"):
-    """The end of the match. After a correction, a later row replaces it."""
+    """The row with the end of the match: the verdict and the score.
+
+    After a correction, a later row of this kind replaces it.
+    """
 
     verdict: MatchVerdict
     score: MatchScore
@@ -181,7 +191,7 @@ Sheet = tuple[SheetRow, ...]
 
 
 def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
-    """Return the standing that follows from the rows of a sheet, with all their corrections."""
+    """Return the standing of a match (levels and results) that follows from its score sheet."""
     standing = initial_standing(profile)
     for row in effective_rows(sheet):
         standing = apply_row(profile, standing, row)
@@ -189,7 +199,7 @@ def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
 
 
 def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -> MatchStanding:
-    """Return the standing after one more row, which is not a correction."""
+    """Return the standing of a match after one more row. The row must not be a correction."""
     match row:
         case DealRow():
             played = PlayedDeal(row.level, row.owner, row.result, row.extra)
@@ -205,19 +215,22 @@ def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -
 
 
 def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
-    """Return the row of deal `deal` with its valid result, or None."""
+    """Return the row of deal number `deal` with its valid result, or None if there is none."""
     rows = (row for row in effective_rows(sheet) if isinstance(row, DealRow))
     return next((row for row in rows if row.deal == deal), None)
 
 
 def last_deal_row(sheet: Sheet) -> DealRow | None:
-    """Return the row of the last valid deal, or None."""
+    """Return the row of the last deal that counts, or None if there is none."""
     deals = [row for row in effective_rows(sheet) if isinstance(row, DealRow)]
     return deals[-1] if deals else None
 
 
 def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
-    """Yield the valid rows: with corrected results, without void or overturned ones."""
+    """Yield the rows that count, with corrected results.
+
+    Rows that a correction voided, and level changes of overturned rulings, are left out.
+    """
     corrections = [row for row in sheet if isinstance(row, CorrectionRow) and row.choice != "stand"]
     results = {row.deal: row.result for row in corrections}
     voiding = [row for row in corrections if row.choice == "void_later"]

@@ -42,7 +42,7 @@ _JOKERS = {SMALL_JOKER_VALUE: "SJ", BIG_JOKER_VALUE: "BJ"}
 
 
 def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> DealRow:
-    """Return the row of the match's present deal, which ended with `result`."""
+    """Return the row for the match's present deal, which ended with `result`."""
     number = next_row_number(match)
     played = PlayedDeal(match.level, match.owner, result, match.extra)
     after = standing_after_deal(match.profile, match.standing, played, number)
@@ -74,21 +74,27 @@ def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> DealRo
 
 
 def rank_text_of_value(counts: int, level: Level) -> str:
-    """Return a card's value in the order of a level as its rank, or BJ and SJ."""
+    """Return the rank of a card from its value in the order of `level`.
+
+    Jokers are "BJ" and "SJ".
+    """
     if counts in _JOKERS:
         return _JOKERS[counts]
     return level_text(level if counts == LEVEL_VALUE else counts)
 
 
 def _first_drawer(match: GuandanMatch) -> Seat | None:
-    """Return the first drawer. None if the machine deals, in its own order (seed 000 A5.3)."""
+    """Return the seat that drew the first card, or None if the machine dealt.
+
+    The machine deals in its own order (seed 000 A5.3).
+    """
     if not match.by_hand or match.duties is None:
         return None
     return match.first_drawer or match.duties.first_drawer
 
 
 def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGiven, ...]:
-    """Return tributes with their due values, or none before all payers have laid theirs."""
+    """Return the tribute cards with their due values, or () until all payers have laid theirs."""
     if exchange.plan is None:
         return ()
     return tuple(
@@ -98,7 +104,10 @@ def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGive
 
 
 def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[CardGiven, ...]:
-    """Return the returns. Their cards are left out if they are secret (暗还, seed 004 CN5)."""
+    """Return the return cards that were given so far.
+
+    Their ranks are left out if they are secret (暗还, seed 004 CN5).
+    """
     owed = finish_owing_tribute(match.profile, match.follows)
     if exchange.plan is None or owed is None:
         return ()
@@ -111,12 +120,8 @@ def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[C
     )
 
 
-BIG_TWO_SIGNERS = (*SEATS, "referee")
-"""The signers of a Big Two sheet. Each player has their own score (provisional)."""
-
-
 def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
-    """Replace the result of a recorded deal. The facts of later deals stay.
+    """Correct the result of a deal on the score sheet. The facts of later deals stay.
 
     A referee may do this until a later deal begins or the sheet has a signature. After that, only
     the chief may do it.
@@ -141,7 +146,7 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
 
 
 def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepResult:
-    """Record that the chief confirmed a spoken correction. The sheet does not change."""
+    """Record the chief's written confirmation of a verbal correction. The sheet stays unchanged."""
     require_authority("late_correction", event.role)
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
@@ -168,7 +173,7 @@ def correct_result(
     entered_by: str | None = None,
     ruling: str | None = None,
 ) -> StepResult:
-    """Return the match with another result for `deal`, and the effects of that change.
+    """Return the match with a corrected result of `deal`, and the effects of the correction.
 
     Raises RefusedError if the sheet has no such deal.
     """
@@ -195,7 +200,10 @@ def correct_result(
 
 
 def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> GuandanMatch:
-    """Return the match with its present deal recorded as one that does not count."""
+    """Return the match with its present deal stopped, and recorded as a deal that does not count.
+
+    If no deal has begun, the match is returned unchanged.
+    """
     if not match.is_deal_under_way:
         return match
     row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
@@ -203,7 +211,10 @@ def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> Guandan
 
 
 def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
-    """Sign the sheet. The last signature closes it (`roles.signers`)."""
+    """Add a signature to the score sheet. The last signature closes the sheet.
+
+    `roles.signers` of the profile lists the signers.
+    """
     due = sheet_signers(match)
     if event.signer not in due or event.signer in {one.signer for one in match.signatures}:
         refuse("NO_SIGNER", event.signer)
@@ -213,7 +224,7 @@ def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
 
 
 def sheet_signers(match: AnyMatch) -> tuple[str, ...]:
-    """Return the signers of the sheet of a match."""
+    """Return who must sign the score sheet of a match: sides, seats or the referee."""
     if isinstance(match, GuandanMatch):
         return tuple(match.profile.roles.signers)
-    return BIG_TWO_SIGNERS
+    return (*SEATS, "referee")  # In Big Two each player has their own score (provisional).

@@ -7,21 +7,12 @@ a choice.
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.big_two_choices import answer_for_silent, extend_deadline
 from controller.match.clocks import duty_clocks, match_clock
 from controller.match.clocks.duty_clocks import play_clock
 from controller.match.clocks.stopwatch import ClockReport
 from controller.match.match_effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
-from controller.match.match_events import (
-    AreaPaused,
-    AreaResumed,
-    PlayClockStarted,
-    PlayerWarned,
-    PlayMade,
-    TableResumed,
-    TableSuspended,
-    TimeAdded,
-)
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.next_deal import (
     MatchT,
@@ -42,7 +33,7 @@ from controller.words import Words
 
 
 def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
-    """Return the match at `at_ms`, with everything that became due since the last call."""
+    """Return the match at `at_ms`, and the effects of everything that became due until then."""
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch) and match.choices is not None and is_stopped(match):
@@ -70,15 +61,8 @@ def _change_by_time(
     return continue_match(match, at_ms)
 
 
-def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether time prevents a further deal at `at_ms`, without any decision of a person."""
-    if not isinstance(match, GuandanMatch) or not _has_no_time_for_deal(match, at_ms):
-        return False
-    return not is_added_time_open(match, at_ms)
-
-
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether a further deal is due, has not begun, and there is no time for it.
+    """Return whether a deal is due for which no time is left.
 
     A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only if the
     end of time stops a running deal (`stops_deals`).
@@ -91,7 +75,7 @@ def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
 
 
 def update_clocks(match: AnyMatch) -> StepResult:
-    """Stop the clocks of seats while the table or the area is stopped, and resume them afterwards.
+    """Pause the clocks of seats if the table or the area is stopped, otherwise resume them.
 
     When a stop of the table is over, a referee is asked about the lost time.
     """
@@ -110,19 +94,22 @@ def update_clocks(match: AnyMatch) -> StepResult:
 
 
 def is_stopped(match: AnyMatch) -> bool:
-    """Return whether the clocks of seats are stopped, for the table or for the whole area."""
+    """Return whether the table or the whole area is stopped, so that the clocks of seats stop."""
     area = match.clock.watch is not None and match.clock.watch.is_paused
     return match.suspended is not None or area
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match after its first lead: the opening is over."""
+    """Return the match after its first lead, without the clock of the opening.
+
+    From now on the deal must be played to its end.
+    """
     clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
     return replace(match, led=True, clocks=clocks)
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two in which silence has answered the overdue choices.
+    """Return a match of Big Two with default answers to the overdue choices.
 
     After the last choice, play begins (A6).
     """
@@ -133,15 +120,15 @@ def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     return replace(match, choices=choices, phase=phase)
 
 
-def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
-    """Stop the table. The clocks of seats stop. The clock of the area continues."""
+def suspend_table(match: AnyMatch, event: events.TableSuspended) -> StepResult:
+    """Suspend the table. The clocks of seats stop. The clock of the area continues."""
     if match.suspended is not None:
         refuse("SUSPENDED")
     return replace(match, suspended=event.reason), ()
 
 
-def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
-    """Resume the table. After a claimed count, only the four counts can resume it."""
+def resume_table(match: AnyMatch, event: events.TableResumed) -> StepResult:
+    """Resume the suspended table. After a claimed count, only the four counts can resume it."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
@@ -152,22 +139,23 @@ def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
     return replace(match, suspended=None), ()
 
 
-def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
-    """Stop the clocks of the whole area."""
+def pause_area(match: AnyMatch, event: events.AreaPaused) -> StepResult:
+    """Pause the clock of the whole playing area."""
     stop = match_clock.AreaClockStop(event.reason, event.by)
     return replace(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
-def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
-    """Resume the clocks of the area. A table that is suspended itself stays suspended."""
+def resume_area(match: AnyMatch, event: events.AreaResumed) -> StepResult:
+    """Resume the clock of the whole area. A table that is suspended itself stays suspended."""
     return replace(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
-def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
-    """Give the table more time. Above the profile's limit only the chief may do so.
+def add_time(match: AnyMatch, event: events.TimeAdded) -> StepResult:
+    """Add time to the clock of this table, as a referee decided.
 
-    This decides the lost time of every stop until now. If a stop continues, the time that it costs
-    from now on is undecided. No time is added once the sheet has a signature.
+    Above the profile's limit only the chief may do so. This decides the lost time of every stop
+    until now. If a stop continues, the time that it costs from now on is undecided. No time is
+    added once the sheet has a signature.
     """
     add_ms = event.seconds * 1000
     needs = match_clock.added_time_authority(match.clock, add_ms)
@@ -196,7 +184,7 @@ _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 
 
 def _signed_phase_words(match: AnyMatch) -> Words:
-    """Return the phase, and the signers of the sheet so far."""
+    """Return a text with the phase, and with everybody who has signed the sheet so far."""
     names = [signature.signer for signature in match.signatures]
     phase = phase_words(match.phase)
     return Words(
@@ -205,42 +193,42 @@ def _signed_phase_words(match: AnyMatch) -> Words:
     )
 
 
-def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult:
-    """Start the clock of a player (读秒)."""
-    clock = play_clock(
-        match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
-    )
+def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> StepResult:
+    """Start the play clock of a player, because a referee counts the seconds (读秒)."""
+    first = not match.led
+    clock = play_clock(match.profile, event.seat, event.at_ms, called=True, first_lead=first)
     if clock is None:
         refuse("NO_CLOCK")
     others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
     return replace(match, clocks=(*others, clock)), ()
 
 
-def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
-    """Start the ten seconds after the spoken warning (seed 000 A21.1)."""
-    if not any(
-        clock.seat == event.seat for clock in duty_clocks.clocks_for_duty(match.clocks, "play")
-    ):
+def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
+    """Start the time limit that follows a spoken warning: ten seconds. Source: seed 000 A21.1."""
+    running = duty_clocks.clocks_for_duty(match.clocks, "play")
+    if not any(clock.seat == event.seat for clock in running):
         refuse("NO_CLOCK")
     clocks = duty_clocks.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
     return replace(match, clocks=clocks), ()
 
 
-def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
-    """Stop the clock: the player has played or passed."""
+def stop_play_clock(match: GuandanMatch, event: events.PlayMade) -> StepResult:
+    """Stop the play clock of a player who has played or passed."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
     return note_lead(replace(match, clocks=clocks)), ()
 
 
 def next_tick_ms(match: AnyMatch) -> int | None:
-    """Return the next time at which a tick would report or change something, on the match's clock.
+    """Return the next time at which a clock would report or change something.
 
-    Return None if no clock runs. If a change is already due, because a stop is over or a referee
-    has decided, the result is `match.now_ms`. That is also the result if time prevents the next
-    deal. Every event may change the result.
+    The time is on the match's clock. Return None if no clock runs. If a change is already due,
+    because a stop is over or a referee has decided, the result is `match.now_ms`. That is also the
+    result if time prevents the next deal. Every event may change the result.
     """
-    if is_next_deal_lost_to_time(match, match.now_ms):
-        return match.now_ms
+    now_ms = match.now_ms
+    lost = isinstance(match, GuandanMatch) and _has_no_time_for_deal(match, now_ms)
+    if lost and not is_added_time_open(match, now_ms):
+        return now_ms
     moments = (
         match_clock.next_due_ms(match.clock),
         duty_clocks.first_due_ms(match.clocks),
@@ -250,12 +238,11 @@ def next_tick_ms(match: AnyMatch) -> int | None:
 
 
 def _choice_deadline_ms(match: AnyMatch) -> int | None:
-    """Return when silence answers a choice of Big Two (seed 002 A6)."""
-    if (
-        not isinstance(match, BigTwoMatch)
-        or match.phase is not MatchPhase.CHOICES
-        or is_stopped(match)
-    ):
+    """Return the time at which silence answers a choice of Big Two, or None if there is none.
+
+    Source: seed 002 A6.
+    """
+    if not isinstance(match, BigTwoMatch) or match.phase is not MatchPhase.CHOICES:
         return None
     assert match.choices is not None  # The phase CHOICES begins with choices.
-    return match.choices.current_round().deadline_ms()
+    return None if is_stopped(match) else match.choices.current_round().deadline_ms()

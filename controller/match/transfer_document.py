@@ -28,17 +28,26 @@ from controller.words import WordsError
 
 TRANSFER_FORMAT = 1
 MAX_PART_CHARS = 10_000
-"""Characters in a part. With its signatures, a part is below a gateway's limit for a message."""
+"""The largest number of characters in a part.
+
+With its signatures, a part is below a gateway's limit for a message.
+"""
 MAX_DOCUMENT_BYTES = 1 << 23
-"""Bytes of a document (provisional). A match of twenty deals has about 50,000."""
+"""The largest number of bytes of a document (provisional).
+
+A match of twenty deals has about 50,000.
+"""
 
 
 class TransferError(WordsError):
-    """Parts that are not a document. The text is one line; `words` has it in both languages."""
+    """The error that a transfer document cannot be used.
+
+    The text is one line; `words` has it in both languages.
+    """
 
 
 class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The commitment of one attempt of the match, its table, and its end.
+    """The proof of one attempt of the match: its table, its commitment and its end.
 
     A field is null if the attempt ended before that step.
     """
@@ -69,12 +78,12 @@ class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A match as its events left it at the table `left`, to be continued at the table `to`.
+    """A match that moves from the table `left` to the table `to`, with all its events.
 
-    `head` is the head of that table's journal after its entry number `n`, which records the move.
-    `at_ms` and `wall` are the time of the move, on that table's clock and by the wall. `result` is
-    the digest of the state after the events (`state_digest`). `moves` are the moves from table to
-    table. This move is the last.
+    `head` is the head of the journal of table `left` after its entry number `n`, which records the
+    move. `at_ms` and `wall` are the time of the move, on that table's clock and by the wall.
+    `result` is the digest of the state after the events (`state_digest`). `moves` are the moves
+    from table to table. This move is the last.
     """
 
     format: int
@@ -97,14 +106,17 @@ class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PackedDocument(NamedTuple):
-    """A document in numbered parts. `digest` identifies it: SHA-256 of its JSON, in hex."""
+    """A transfer document in numbered parts that fit into commands.
+
+    `digest` identifies the document: SHA-256 of its JSON, in hex.
+    """
 
     digest: str
     parts: tuple[str, ...]
 
 
 def pack_document(transfer: TransferDocument) -> PackedDocument:
-    """Return a document in parts."""
+    """Return a transfer document in numbered parts that fit into commands."""
     plain = msgspec.json.encode(transfer)
     text = base64.b64encode(zlib.compress(plain, 9)).decode()
     parts = tuple(text[at : at + MAX_PART_CHARS] for at in range(0, len(text), MAX_PART_CHARS))
@@ -112,15 +124,17 @@ def pack_document(transfer: TransferDocument) -> PackedDocument:
 
 
 def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
-    """Return the document in these parts, in order. Raises TransferError."""
+    """Return the transfer document that these parts contain.
+
+    The parts must be in order. Raises TransferError.
+    """
     try:
         squeezed = base64.b64decode("".join(parts), validate=True)
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(squeezed, MAX_DOCUMENT_BYTES)
     except (binascii.Error, zlib.error) as wrong:
-        raise TransferError(
-            f"parts that do not fit together ({wrong})", f"各部分不能拼合（{wrong}）"
-        ) from None
+        text = f"parts that do not fit together ({wrong})"
+        raise TransferError(text, f"各部分不能拼合（{wrong}）") from None
     if not unpacking.eof:
         raise TransferError(
             f"a document that is cut off, or has more than {MAX_DOCUMENT_BYTES} bytes",
@@ -131,9 +145,8 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
     try:
         transfer = msgspec.json.decode(plain, type=TransferDocument)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise TransferError(
-            f"an unreadable document ({wrong})", f"数据无法识别（{wrong}）"
-        ) from None
+        text = f"an unreadable document ({wrong})"
+        raise TransferError(text, f"数据无法识别（{wrong}）") from None
     if transfer.format != TRANSFER_FORMAT:
         raise TransferError(
             f"a document of format {transfer.format}", f"数据格式{transfer.format}本台不识"
@@ -147,7 +160,7 @@ def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
 
 
 def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
-    """Return the match as it was at its former table.
+    """Return the match in the state that it had at its former table.
 
     Raises TransferError if its events lead to another state by this program's rules.
     """
@@ -163,12 +176,12 @@ def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
 
 
 def state_digest(match: AnyMatch) -> str:
-    """Return the digest of a match's state: SHA-256 of its JSON with sorted keys, in hex."""
+    """Return the digest of a match's state: the SHA-256 (hex) of its JSON with sorted keys."""
     return hashlib.sha256(msgspec.json.encode(match, order="deterministic")).hexdigest()
 
 
 def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
-    """Return an event on a clock that shows `by_ms` more."""
+    """Return an event with its times moved to another clock, which shows `by_ms` more."""
     moved = replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
         return replace(moved, ended_ms=moved.ended_ms + by_ms)

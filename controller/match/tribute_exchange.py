@@ -7,19 +7,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from controller.match import match_events as events
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import return_clock, tribute_clocks
-from controller.match.match_events import (
-    AntiTributeAnswered,
-    ChoiceAnswered,
-    MatchEvent,
-    ReturnCorrected,
-    ReturnLaid,
-    ReturnsSwapped,
-    TributeChosen,
-    TributeLaid,
-    TributeValued,
-)
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
 from controller.match.next_deal import StepResult
 from controller.match.phase import MatchPhase
@@ -54,10 +44,11 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
     return replace(match, phase=MatchPhase.ANTI_CHECK, exchange=waiting), ()
 
 
-def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> StepResult:
-    """Begin play with UP's lead after an anti-tribute, otherwise open the tribute (000 A10.3).
+def answer_anti_tribute(match: GuandanMatch, event: events.AntiTributeAnswered) -> StepResult:
+    """Begin play if the payers have both big jokers (抗贡), otherwise open the tribute.
 
-    A different answer before a card is laid or led corrects the first one.
+    After an anti-tribute, the player who finished first (UP) leads. A different answer before a
+    card is laid or led corrects the first one. Source: seed 000 A10.3.
     """
     exchange = _correctable_exchange(match)
     if match.phase is not MatchPhase.ANTI_CHECK:
@@ -76,8 +67,8 @@ def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Step
     return replace(match, phase=MatchPhase.TRIBUTE, clocks=clocks), ()
 
 
-def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
-    """Record that a payer has laid a card. After the last one, the values are requested."""
+def lay_tribute(match: GuandanMatch, event: events.TributeLaid) -> StepResult:
+    """Record that a payer has laid a tribute card. After the last one, the values are requested."""
     exchange = _exchange_of(match)
     if event.seat not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
@@ -88,10 +79,11 @@ def lay_tribute(match: GuandanMatch, event: TributeLaid) -> StepResult:
     return _replace_exchange(replace(match, clocks=clocks), laid=laid), ()
 
 
-def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
-    """Decide the receivers of tributes, and open the returns (seed 000 A10.1–2).
+def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResult:
+    """Record the values of the tributes, which decide the receivers, and open the returns.
 
     A second entry before the first lead corrects the first one, and the returns begin again.
+    Source: seed 000 A10.1–2.
     """
     exchange = _correctable_exchange(match)
     _require_card_values(event.values.values())
@@ -109,8 +101,8 @@ def value_tributes(match: GuandanMatch, event: TributeValued) -> StepResult:
     return replace(match, phase=MatchPhase.RETURN, leader=None, clocks=running), ()
 
 
-def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
-    """Give UP the card of one of two equal payers (seed 003 R4.5)."""
+def choose_tribute(match: GuandanMatch, event: events.TributeChosen) -> StepResult:
+    """Record which of two equal tributes goes to the first finisher (UP). Source: seed 003 R4.5."""
     exchange = _exchange_of(match)
     if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
         refuse("NO_CHOICE")
@@ -120,8 +112,8 @@ def choose_tribute(match: GuandanMatch, event: TributeChosen) -> StepResult:
     return _replace_exchange(match, plan=settled), ()
 
 
-def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
-    """Replace a wrong return by another one, before the first lead (seed 000 A18.3)."""
+def correct_return(match: GuandanMatch, event: events.ReturnCorrected) -> StepResult:
+    """Replace a wrong return card by another one, before the first lead. Source: seed 000 A18.3."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     if settled is None or event.seat not in exchange.given:
@@ -132,8 +124,8 @@ def correct_return(match: GuandanMatch, event: ReturnCorrected) -> StepResult:
     return _continue_after_returns(_replace_exchange(match, returned=kept | told), settled)
 
 
-def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
-    """Exchange the losers' return cards after equal tributes (seed 003 R4.5)."""
+def swap_returns(match: GuandanMatch, event: events.ReturnsSwapped) -> StepResult:
+    """Exchange the return cards of the two losers, after equal tributes. Source: seed 003 R4.5."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     free = settled is not None and settled.equal and settled.leader is None
@@ -143,13 +135,12 @@ def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> StepResult:
     swapped = replace(settled, returns=((one, their), (other, to)))
     values = exchange.returned
     returned = {their: values[to], to: values[their]}
-    return _continue_after_returns(
-        _replace_exchange(match, plan=swapped, returned=returned), swapped
-    )
+    match = _replace_exchange(match, plan=swapped, returned=returned)
+    return _continue_after_returns(match, swapped)
 
 
-def lay_return(match: GuandanMatch, event: ReturnLaid) -> StepResult:
-    """Record a return. After the last one, the leader is known."""
+def lay_return(match: GuandanMatch, event: events.ReturnLaid) -> StepResult:
+    """Record that a player gave a return card. After the last one, the leader is known."""
     exchange = _exchange_of(match)
     settled = exchange.plan
     assert settled is not None  # RETURN begins with a plan.
@@ -183,14 +174,20 @@ def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
 
 
 def _require_card_values(values: Iterable[int]) -> None:
-    """Refuse values that no card has. Valid are 2…14, 15 for the level, 16 and 17 for jokers."""
+    """Raise RefusedError if no card has one of these values.
+
+    Valid are 2…14, 15 for the level, 16 and 17 for jokers.
+    """
     for counts in values:
         if not TWO <= counts <= BIG_JOKER_VALUE:
             refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
 
 
 def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
-    """Return the entered value of a return. It is required if the leader depends on it."""
+    """Return {receiver: value} for a return card, or {} if no value was entered.
+
+    Raises RefusedError if the value is missing and the leader depends on it.
+    """
     if returned is None and settled.leader is None:
         refuse("VALUE_NEEDED")
     if returned is None:
@@ -211,7 +208,7 @@ def _exchange_of(match: GuandanMatch) -> TributeExchange:
 
 
 def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
-    """Return the exchange while it may be corrected. Raises RefusedError."""
+    """Return the tribute exchange of the deal while it may be corrected. Raises RefusedError."""
     if match.led:
         refuse("AFTER_LEAD")
     if match.exchange is None:
@@ -223,21 +220,19 @@ def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
     return replace(match, exchange=replace(_exchange_of(match), **changes))
 
 
-def is_event_withheld(match: AnyMatch, event: MatchEvent) -> bool:
-    """Return whether an event must not be published yet. `match` is the match after it."""
-    says = isinstance(event, ChoiceAnswered) or (
-        isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
+def is_event_withheld(match: AnyMatch, event: events.MatchEvent) -> bool:
+    """Return whether an event must not be published yet. `match` is the match after the event."""
+    says = isinstance(event, events.ChoiceAnswered) or (
+        isinstance(event, events.ReturnLaid | events.ReturnCorrected) and event.value is not None
     )
     return says and is_withholding(match)
 
 
 def is_withholding(match: AnyMatch) -> bool:
-    """Return whether a match still waits for events that are published together."""
+    """Return whether the match withholds answers or values until all can be published together."""
     if isinstance(match, BigTwoMatch):
-        choices = match.choices
-        return (
-            match.phase is MatchPhase.CHOICES and choices is not None and choices.doubling is None
-        )
+        choices = match.choices if match.phase is MatchPhase.CHOICES else None
+        return choices is not None and choices.doubling is None
     assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
     owed = finish_owing_tribute(match.profile, match.follows)
     if match.phase is not MatchPhase.RETURN or owed is None:

@@ -8,9 +8,7 @@ from msgspec import Meta
 
 Seat = Literal["N", "W", "S", "E"]
 
-
 Side = Literal["NS", "EW"]
-
 
 _FORBIDDEN_IN_NAMES = (
     r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
@@ -18,7 +16,6 @@ _FORBIDDEN_IN_NAMES = (
 """Characters that a person's name must not contain: invisible characters, and the brackets that are
 put around the name of the person's key.
 """
-
 
 PersonName = Annotated[
     str,
@@ -44,18 +41,18 @@ class Role(StrEnum):
 
 
 class Message(msgspec.Struct, frozen=True, gc=False):
-    """A value that is sent through a socket."""
+    """The base class of all values that are sent through a socket."""
 
 
 class ClientCommand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command of a client. `key` and `sig` (hex, Ed25519) are required if the command changes
-    anything.
+    """A command that a client sends to a table.
 
-    `deal` and `attempt` are the present ones as the sender last saw them. They are null in commands
-    that do not concern a deal. `boot` is the run of the table's daemon for which the command is
-    meant, as the sender last saw it in a state. A signed command is valid only in that run.
-    `person` is the person who gives the command at the console that holds the key. It is null if
-    the person is not given.
+    `key` and `sig` (hex, Ed25519) are required if the command changes anything. `deal` and
+    `attempt` are the numbers of the present deal and attempt, as the sender last saw them. They are
+    null in commands that do not concern a deal. `boot` is the run of the table's daemon for which
+    the command is meant, as the sender last saw it in a state. A signed command is valid only in
+    that run. `person` is the person who gives the command at the console that holds the key. It is
+    null if the person is not given.
     """
 
     id: str
@@ -70,11 +67,11 @@ class ClientCommand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Failure(Message, frozen=True, kw_only=True):
-    """The reason why a command was refused, as a fault of the catalogue, with the action, in both
-    languages.
+    """The reason why a command was refused: a fault of the catalogue, with its cause and action.
 
-    A table of an older version sends "" for the Chinese texts. `found` is the value that the
-    message names, as data. It is null if the message names no value, or more than one.
+    `message` is the cause. A table of an older version sends "" for the Chinese texts. `found` is
+    the value that the message names, as data. It is null if the message names no value, or more
+    than one.
     """
 
     code: str
@@ -86,16 +83,16 @@ class Failure(Message, frozen=True, kw_only=True):
 
 
 class Offer(Message, frozen=True, kw_only=True):
-    """An entry of the answer to `offers`: whether a command that changes something could be given
-    now.
+    """One command in the answer to `offers`, and whether it could be given now.
 
-    The command could be given if `refused` is null. Otherwise `refused` is the refusal that the
-    table would answer. Three things are not checked: the state of a board (an open lid, cards in
-    the hopper), the rights of a particular key, and whether a card or a count is right. `seats` are
-    the seats that the command could name now. It is null if the command names no seat. `seatless`
-    is true if the command could be given without a seat. It is null if a seat is required, or if
-    the command names no seat. `by_word` is true if a referee could give the command only as the
-    oral decision of the chief (`verbal`, `by`).
+    The answer lists only commands that change something. The command could be given if `refused` is
+    null. Otherwise `refused` is the refusal that the table would answer. Three things are not
+    checked: the state of a board (an open lid, cards in the hopper), the rights of a particular
+    key, and whether a card or a count is right. `seats` are the seats that the command could name
+    now. It is null if the command names no seat. `seatless` is true if the command could be given
+    without a seat. It is null if a seat is required, or if the command names no seat. `by_word` is
+    true if a referee could give the command only as the oral decision of the chief (`verbal`,
+    `by`).
     """
 
     cmd: str
@@ -106,7 +103,7 @@ class Offer(Message, frozen=True, kw_only=True):
 
 
 class CommandReply(Message, frozen=True, kw_only=True):
-    """The answer to the command with the same `id`."""
+    """The answer to the command that has the same `id`."""
 
     id: str
     ok: bool

@@ -41,9 +41,10 @@ class PublicAreaStop(Message, frozen=True, kw_only=True):
 
 
 class PublicSeatClock(Message, frozen=True, kw_only=True):
-    """A clock that waits for a duty of a player: `left_s` whole seconds until its next call.
+    """A clock that measures how long a player takes for `duty`, for example to play a card.
 
-    `seat` and `side` are null if all four players are meant. With 0 the clock has no further call.
+    `left_s` is the time until the clock calls the referee next, in whole seconds. If it is 0, the
+    clock has no further call. `seat` and `side` are null if all four players are meant.
     """
 
     duty: str
@@ -54,11 +55,11 @@ class PublicSeatClock(Message, frozen=True, kw_only=True):
 
 
 class HandDuties(Message, frozen=True, kw_only=True):
-    """The duties in a deal whose hands are drawn by hand. Any one of several `shufflers` may
-    shuffle.
+    """The duties of the players in a deal whose hands are drawn by hand.
 
-    `shuffles` is the minimum and maximum number of passes. `turnup` is true if a card is turned up
-    before the hands are drawn. `first_drawer` is null if the turned-up card decides.
+    Any one of several `shufflers` may shuffle. `shuffles` is the minimum and maximum number of
+    passes. `turnup` is true if a card is turned up before the hands are drawn. `first_drawer` is
+    null if the turned-up card decides.
     """
 
     shufflers: list[Seat]
@@ -68,7 +69,7 @@ class HandDuties(Message, frozen=True, kw_only=True):
 
 
 class TributePayment(Message, frozen=True, kw_only=True):
-    """A tribute from `giver` to `to`. `card` is the rank that is due."""
+    """A tribute that `giver` pays to `to`. `card` is the rank that is due."""
 
     giver: Seat
     to: Seat
@@ -76,10 +77,11 @@ class TributePayment(Message, frozen=True, kw_only=True):
 
 
 class TributeReturn(Message, frozen=True, kw_only=True):
-    """A card given back, by the rule `any`, `ten` (10 or less) or `ten_advised`.
+    """A card that the receiver of a tribute gives back, and the rule for this card.
 
-    With `ten_advised` any card is allowed, with a remark above 10. `card` is its rank. It is null
-    if the rank is secret, was not reported, or the other return is missing.
+    The rule is `any`, `ten` (10 or less) or `ten_advised`. With `ten_advised` any card is allowed,
+    with a remark above 10. `card` is its rank. It is null if the rank is secret, was not reported,
+    or the other return is missing.
     """
 
     giver: Seat
@@ -89,14 +91,14 @@ class TributeReturn(Message, frozen=True, kw_only=True):
 
 
 class Tribute(Message, frozen=True, kw_only=True):
-    """Tribute and return of the present deal.
+    """The tributes of the present deal, and the cards that are given back.
 
     `anti` is true if both big jokers release the payers from tribute. It is null until that was
     checked. `laid` are the payers that have laid their card. `required` is the card that was due,
     by payer; it is public after all have laid. `equal` is true for two tributes of the same value.
-    `choice_open` is true while UP may still choose one of them. `chooser` is UP's seat, until a
-    card is given back. `returns_shown` is `open`, `together` (when both returns are there) or
-    `secret`, which is never shown (暗还).
+    `choice_open` is true while UP, the player who went out first (上游), may still choose one of
+    them. `chooser` is UP's seat, until a card is given back. `returns_shown` is `open`, `together`
+    (when both returns are there) or `secret`, which is never shown (暗还).
     """
 
     payers: list[Seat]
@@ -113,8 +115,10 @@ class Tribute(Message, frozen=True, kw_only=True):
 
 
 class PublicChoices(Message, frozen=True, kw_only=True):
-    """The choices of Big Two before play: the present question, and the seats that chose it. The
-    seats that show their hand are published when all have answered.
+    """The choices of the players before play in Big Two.
+
+    `asked` is the present question. `opened` and `doubled` are the seats that said yes. The seats
+    that show their hand are published when all have answered.
     """
 
     asked: Literal["open_hand", "doubling"] | None
@@ -123,12 +127,12 @@ class PublicChoices(Message, frozen=True, kw_only=True):
 
 
 class PublicRuling(Message, frozen=True, kw_only=True):
-    """A ruling on an offence, decided or proposed. A proposal has no effect until a person decides
-    it.
+    """A ruling on an offence, which is proposed or decided.
 
-    `by` proposed it at `at_ms` (the table's clock), `approved_by` decided it. With `verbal` the
-    chief approved it orally and `entered_by` entered it; `confirmed_by` is null until the chief has
-    confirmed it. `rejection_entered_by` entered the chief's oral decision to reject it.
+    A proposal has no effect until a person decides it. `by` proposed it at `at_ms` (the table's
+    clock), `approved_by` decided it. With `verbal` the chief approved it orally and `entered_by`
+    entered it; `confirmed_by` is null until the chief has confirmed it. `rejection_entered_by`
+    entered the chief's oral decision to reject it.
     """
 
     id: str
@@ -155,9 +159,10 @@ class PublicRuling(Message, frozen=True, kw_only=True):
 
 
 class VerbalCorrection(Message, frozen=True, kw_only=True):
-    """A result of `deal` that the chief `by` corrected orally. `entered_by` entered the correction.
+    """A correction of the result of `deal`, which the chief `by` decided orally.
 
-    `row` is the row of the score sheet, by which the chief confirms it.
+    `entered_by` entered the correction. `row` is the row of the score sheet, by which the chief
+    confirms it.
     """
 
     row: int
@@ -168,7 +173,7 @@ class VerbalCorrection(Message, frozen=True, kw_only=True):
 
 
 class PublicVerdict(Message, frozen=True, kw_only=True):
-    """The end of a match. `winner` is null after a draw, and if both sides have lost."""
+    """The result of a match. `winner` is null after a draw, and if both sides have lost."""
 
     winner: Side | None
     how: str
@@ -177,9 +182,10 @@ class PublicVerdict(Message, frozen=True, kw_only=True):
 
 
 class PublicScore(Message, frozen=True, kw_only=True):
-    """A match in points. A kind of points that the rulebook does not have is null.
+    """The points of both sides in a match.
 
-    `provisional` lists the keys of the profile behind these numbers that no rule text contains.
+    A kind of points that the rulebook does not have is null. `provisional` lists the keys of the
+    profile behind these numbers that no rule text contains.
     """
 
     match_points: dict[Side, int] | None = None
@@ -190,37 +196,41 @@ class PublicScore(Message, frozen=True, kw_only=True):
 
 
 class SheetSigner(Message, frozen=True, kw_only=True):
-    """A signature on the score sheet: a side, a seat or the referee, and the person who signed."""
+    """A signature on the score sheet.
+
+    `signer` is a side, a seat or the referee. `person` is the person who signed.
+    """
 
     signer: str
     person: str
 
 
 class PublicMatch(Message, frozen=True, kw_only=True):
-    """The match part of the public state. A value that the match has not set yet is null.
+    """The state of the match, as part of the public state of a table.
 
-    `event` to `stage` locate the match in its event; `match` is its id. `phase_*` and `next_*` are
-    texts for people. `next` is the next step, and `waiting_for` has the seats for which the match
-    waits. `at_ms` is the table's clock at this state; every `_ms` is by that clock.
+    A value that the match has not set yet is null. The fields from `event` to `stage` tell which
+    match of which tournament this is; `match` is its id. `phase_*` and `next_*` are texts for
+    people. `next` is the next step, and `waiting_for` has the seats for which the match waits.
+    `at_ms` is the table's clock at this state; every `_ms` is by that clock.
 
     A command about the match must name `deal` and `attempt`. `deal` is 0 before the first deal.
     `attempt` is the attempt whose hands the players have; it is null while no hands are out, and if
-    they were drawn by hand. `by_hand`: the hands of this deal are drawn by hand, by `hand_duties`.
-    `extra`: this deal only decides the match. `suspended` is the reason why the table is stopped.
-    `claimed` is the seat that claimed a wrong count, until the claim is answered; `claims` are the
-    seats of all claims of this match. `misdeals` counts the attempts of this deal that gave no
-    hands.
+    they were drawn by hand. `by_hand` is true if the hands of this deal are drawn by hand, by
+    `hand_duties`. `extra` is true if this deal only decides the match. `suspended` is the reason
+    why the table is stopped. `claimed` is the seat that claimed a wrong count, until the claim is
+    answered; `claims` are the seats of all claims of this match. `misdeals` counts the attempts of
+    this deal that gave no hands.
 
     `levels` are the levels of the sides. `level` is played in this deal (本副打几); it is the level
     of the side `owner`. `failures` counts the deals in which a side did not pass its A. `cutters`
     may cut now, a packet of `cut_range` cards; `cutter` has cut. `leader` and `turned_up` are
     published with the release. `outs` are players who declared that they are out, without an
-    opponent's confirmation yet; `order` are the players who are out, in turn. `dead` are the seats
-    whose hands are out of play. `confirmed` are the sides that confirmed the result. `points` is
-    set if deals give points. `left` is Big Two's cards left, entered but not confirmed; `totals`
-    are the scores of Big Two. `rulings` are the pending rulings and the newest others. `spoken` are
-    corrections by the chief's oral decision that the chief has not confirmed. `signers` still have
-    to sign the sheet, whose version is `version`.
+    opponent's confirmation yet; `order` are the players who are out, in turn. `dead` are the
+    seats whose hands are out of play. `confirmed` are the sides that confirmed the result.
+    `points` is set if deals give points. `left` is Big Two's cards left, entered but not
+    confirmed; `totals` are the scores of Big Two. `rulings` are the pending rulings and the
+    newest others. `spoken` are corrections by the chief's oral decision that the chief has not
+    confirmed. `signers` still have to sign the sheet, whose version is `version`.
     """
 
     event: str | None = None

@@ -5,13 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.messages.command_messages import (
-    Message,
-    Seat,
-)
-from controller.messages.match_messages import (
-    PublicMatch,
-)
+from controller.messages.command_messages import Message, Seat
+from controller.messages.match_messages import PublicMatch
 
 SCHEMA_VERSION = 1
 
@@ -30,7 +25,7 @@ class MachinePhase(StrEnum):
 
 
 class AttemptOutcome(StrEnum):
-    """The end of an attempt: dealt correctly, refused by the 27-lock, or voided."""
+    """The way in which an attempt ended: dealt correctly, refused by the 27-lock, or voided."""
 
     OK = "ok"
     MISDEAL = "misdeal"
@@ -38,7 +33,7 @@ class AttemptOutcome(StrEnum):
 
 
 class LandedCards(Message, frozen=True, kw_only=True):
-    """Cards in each outlet, counted by the landing sensors."""
+    """The number of cards in each pocket and in the tray, counted by the landing sensors."""
 
     N: int = 0
     W: int = 0
@@ -48,15 +43,16 @@ class LandedCards(Message, frozen=True, kw_only=True):
 
 
 class PublicMachine(Message, frozen=True, kw_only=True):
-    """The machine's part of the public state. While dealing, only `fed` is updated for each card.
+    """The state of the machine, as part of the public state of a table.
 
-    `deal` and `attempt` are the machine's. With deal-ahead they belong to the next deal, while the
-    match's are those of the hands that the players hold. `attempt` is the table's own number. It is
-    used only once, and commands and proofs name it. `of_deal` is the number for people: the count
-    of attempts at this deal. `card_set` is the set in the hopper, or the set to put there;
-    `set_out` is the set that the players hold. `cutters` may cut now. Empty means no seat, or in
-    practice any seat. `counter` is the number on display while the machine waits for a cut.
-    `pauses` are the reasons why the machine starts nothing, and the people who paused it.
+    While dealing, only `fed` is updated for each card. `deal` and `attempt` are the machine's. With
+    deal-ahead they belong to the next deal, while the match's are those of the hands that the
+    players hold. `attempt` is the table's own number. It is used only once, and commands and proofs
+    name it. `of_deal` is the number for people: the count of attempts at this deal. `card_set` is
+    the set in the hopper, or the set to put there; `set_out` is the set that the players hold.
+    `cutters` may cut now. Empty means no seat, or in practice any seat. `counter` is the number on
+    display while the machine waits for a cut. `pauses` are the reasons why the machine starts
+    nothing, and the people who paused it.
 
     `ready_in_s` is an estimate while cards are dealt; it is null if it is unknown or if nothing
     moves. Two values describe the hands that were released last. `due_to_ready_ms` is the time that
@@ -102,14 +98,17 @@ class CardSetState(Message, frozen=True, kw_only=True):
 
 
 class Reveal(Message, frozen=True, kw_only=True):
-    """Seed and cut of a finished attempt (controller/deal/PROOF.md)."""
+    """The random seed and the cut of a finished attempt, for everybody who checks its proof.
+
+    controller/deal/PROOF.md defines the check.
+    """
 
     seed: str
     cut: int | None
 
 
 class Fairness(Message, frozen=True, kw_only=True):
-    """The public part of the proof of one attempt. Bytes are hex.
+    """The public part of the proof that one attempt was fair. Bytes are hex.
 
     `attempt` is the table's own number. `of_deal` is the number of the attempt at its deal, from 1
     on (null from a table of an older version). `recalled` is the reason why released hands are
@@ -142,7 +141,10 @@ class Alert(Message, frozen=True, kw_only=True):
 
 
 class RefereeCall(Message, frozen=True, kw_only=True):
-    """A call of a person for the referee: the seat that pressed red, or a need of the match."""
+    """A call for the referee, from the seat that pressed the red button or from the match.
+
+    `seat` is null if the match itself needs a referee.
+    """
 
     seat: Seat | None
     reason: str
@@ -162,10 +164,10 @@ class TableCounters(Message, frozen=True, kw_only=True):
 
 
 class SignedHead(Message, frozen=True, kw_only=True):
-    """The journal's head after entry `n`, signed by the table's machine. Bytes are hex.
+    """The hash of the journal after entry `n` (its head), signed by the table's machine.
 
-    The bytes that `sig` covers are described in controller/signing/signed_heads.py and
-    deal/PROOF.md.
+    Bytes are hex. The bytes that `sig` covers are described in controller/signing/signed_heads.py
+    and deal/PROOF.md.
     """
 
     n: int
@@ -174,7 +176,7 @@ class SignedHead(Message, frozen=True, kw_only=True):
 
 
 class ProgramRelease(Message, frozen=True, kw_only=True):
-    """The release that a table's program reports.
+    """The release of the program that runs a table, as the program reports it.
 
     `serial` grows from release to release. `hash` covers the files that the program runs from, as
     the program itself *reports* it (controller/signing/releases.py). A malicious program can report
@@ -208,7 +210,7 @@ ReaderTrigger = Literal["wire", "asked"]
 
 
 class ReportedBoards(Message, frozen=True, kw_only=True):
-    """The two boards; null for a board that is missing or is not the expected one.
+    """The two boards of a table. A board is null if it is missing or is not the expected one.
 
     `trigger` is how the reader learns of a card. `wire`: from the dealer board's wire. `asked`: the
     machine asks the reader for each card, so the two boards do not count each card independently.

@@ -1,1 +1,1 @@
-"""The release of a program: its files, and the comparison with the installed program."""
+"""Releases of the program: the signed list of their files, and its comparison with the disk."""

@@ -1,8 +1,8 @@
-"""The installed program: all its files, compiled code, and files that do not belong to a release.
+"""The files of the installed program, and their comparison with the release.
 
-Python imports a folder that is a link like any other folder, and such a folder can replace a module
-of its name. Therefore the list is complete: links are not followed, and everything that is neither
-a folder nor a plain file is listed with its kind.
+The list of files is complete. Python imports a folder that is a link like any other folder, and
+such a folder can replace a module of its name. Therefore links are not followed, and everything
+that is neither a folder nor a plain file is listed with its kind.
 """
 
 import errno
@@ -40,7 +40,7 @@ _ODD_TAG: Final = "dealtable/odd/1"
 
 
 class ProgramFileKind(Enum):
-    """The kind of a file in a program's folders. A release contains none of the last three."""
+    """The kind of a file in the program's folders. No release contains the last three kinds."""
 
     FILE = "a file"
     MANIFEST = "the manifest, or its signature"
@@ -54,7 +54,9 @@ ODD_KINDS: Final = frozenset({ProgramFileKind.LINK, ProgramFileKind.DEVICE, Prog
 
 
 class ProgramFile(NamedTuple):
-    """One file: its path as text from the folder that contains the packages, and its path on the
+    """One file of the program.
+
+    `name`: its path from the folder that contains the packages, as text. `path`: its path on the
     disk.
     """
 
@@ -64,7 +66,9 @@ class ProgramFile(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """SHA-256 in hex of a file's bytes or a link's target. Raises FileError.
+        """Return the SHA-256 in hex of the file's bytes, or of the link's target.
+
+        Raises FileError.
 
         The digest of a link or a device cannot equal that of any file.
         """
@@ -76,7 +80,12 @@ class ProgramFile(NamedTuple):
 
 
 def list_program_files(folder: Path) -> Iterator[ProgramFile]:
-    """Yield everything in the packages of `folder`, by name. Raises FileError."""
+    """Yield every file in the packages of `folder`, by name.
+
+    Raises FileError.
+
+    Links, devices and compiled files are included.
+    """
     for package in PACKAGES:
         if not (folder / package).is_dir():
             raise FileError(f"{folder}: holds no {package}/; name the folder of a program")
@@ -84,7 +93,7 @@ def list_program_files(folder: Path) -> Iterator[ProgramFile]:
 
 
 def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[ProgramFile]:
-    """Yield `path`, or its content if it is a folder."""
+    """Yield the file `path`, or all files in it if it is a folder."""
     try:
         mode = path.lstat().st_mode
         inside = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None
@@ -114,7 +123,10 @@ def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
 
 
 def parse_compiled_name(file: str) -> tuple[str, int | None]:
-    """Return a compiled file's stem and optimization level; None for an unknown level."""
+    """Return the module name and the optimization level in a compiled file's name.
+
+    The level is None if this Python does not compile files of such a name.
+    """
     stem, tag, level = file.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
     return stem, OPTIMIZATION_LEVELS.get(level.removeprefix(".")) if tag else None
 
@@ -129,7 +141,8 @@ _HEADER_BYTES: Final = 16
 
 
 def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
-    """Yield the compiled files that this Python would run and that differ from their sources.
+    """Yield the compiled files that this Python would run although their source is different.
+
     Raises FileError.
     """
     for one in list_program_files(folder):
@@ -145,7 +158,10 @@ def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
 
 
 def _matches_source(path: Path, source: Path, level: int) -> bool:
-    """Return True if a compiled file matches its source, or is out of date and never run."""
+    """Return True if a compiled file has the code of its source, or if Python never runs it.
+
+    Python does not run a file of another version or one that is out of date.
+    """
     raw, text = path.read_bytes(), source.read_bytes()
     if raw[:4] != importlib.util.MAGIC_NUMBER or _is_old(raw, source):
         return True
@@ -172,7 +188,7 @@ def _is_same_code(there: object, fresh: CodeType) -> bool:
 
 
 def _is_old(raw: bytes, source: Path) -> bool:
-    """Return True if the source was written later. Python then compiles it again."""
+    """Return True if the source has changed since the compilation. Python then compiles anew."""
     flags, time_s, size = (int.from_bytes(raw[at : at + 4], "little") for at in (4, 8, 12))
     stat = source.stat()
     mask = 0xFFFF_FFFF
@@ -187,7 +203,7 @@ _BOARD_KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
 
 
 class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest release that was used with a state directory."""
+    """The newest release that has run with a state directory."""
 
     version: str
     serial: Serial
@@ -199,7 +215,7 @@ def find_program_folder() -> Path:
 
 
 def hash_program_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of everything in the packages in `folder`, by path.
+    """Return the SHA-256 of every file in the packages of `folder`, by path.
 
     The manifest, which cannot list itself, and compiled files (see `find_wrong_bytecode`) are left
     out. A link or device has a digest that no file has. Raises FileError.
@@ -209,16 +225,15 @@ def hash_program_files(folder: Path) -> dict[str, str]:
 
 
 def find_odd_files(folder: Path) -> dict[str, str]:
-    """Return the files that cannot be part of a release, with the reason, by path. Raises
-    FileError.
-    """
+    """Return the files that no release can contain, by path, with the reason. Raises FileError."""
     return {one.name: one.kind.value for one in list_program_files(folder) if one.kind in ODD_KINDS}
 
 
 def find_differences(manifest: Manifest, folder: Path, firmware_text: str) -> Iterator[str]:
     """Yield one line for each file that differs from the release, compiled files last.
 
-    `firmware_text` is the line for boards' firmware that is not the released one. Raises FileError.
+    `firmware_text`: the line to yield if the boards' firmware differs from the released one. Raises
+    FileError.
     """
     odd = find_odd_files(folder)
     for one in releases.file_differences(manifest.files, hash_program_files(folder)):
@@ -229,9 +244,10 @@ def find_differences(manifest: Manifest, folder: Path, firmware_text: str) -> It
 
 
 def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
-    """Return what boards with the firmware in `folder` report. Raises FileError.
+    """Return the version and hash that boards with the firmware in `folder` report.
 
-    Boards of both kinds have the whole package. The kind of a board is stored in its flash.
+    Boards of both kinds have the whole package. The kind of a board is stored in its flash. Raises
+    FileError.
     """
     files = [
         (one.path.name, read_file(one.path))
@@ -252,10 +268,10 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
 def read_running_release(state_dir: Path, folder: Path | None = None) -> ProgramRelease | None:
     """Return the release of this program, with the hash of its own files.
 
-    Returns None without a manifest, as for a program from a checkout. `state_dir` stores the newest
-    release. Raises FileError for a manifest that cannot be read, and if a newer release ran there.
-    A program without a manifest is refused if any release ran there, so that deleting the manifest
-    does not allow a downgrade.
+    Returns None if there is no manifest, as for a program from a checkout. `state_dir` stores the
+    newest release. Raises FileError for a manifest that cannot be read, and if a newer release ran
+    with this state directory. A program without a manifest is refused if any release ran there, so
+    that deleting the manifest does not allow a downgrade.
     """
     folder = folder or find_program_folder()
     path = folder / MANIFEST
@@ -280,7 +296,7 @@ def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
-    """Return the newest release that was used with a state directory. Raises FileError."""
+    """Return the newest release that ran with a state directory. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -301,9 +317,10 @@ def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
 
 
 def remember_release(state_dir: Path, manifest: Manifest) -> None:
-    """Store a release in the state directory, unless a newer one was used. Raises FileError.
+    """Store a release as the newest in the state directory, unless a newer one is stored.
 
-    The file gets the owner of the folder: root may write it, and the machine must read it.
+    The file gets the owner of the folder: root may write it, and the machine must read it. Raises
+    FileError.
     """
     before = read_remembered_release(state_dir)
     if before is not None and before.serial >= manifest.serial:
@@ -318,7 +335,10 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
 
 
 def _format_older_release(found: str, remembered: RememberedRelease) -> str:
-    """Return the catalogue's text for a release that is too old, in both languages."""
+    """Return the text for a release that is older than one that ran before.
+
+    It is in both languages, from the fault catalogue.
+    """
     row = fault("RELEASE_OLDER")
     evidence = {
         "found": found,

@@ -1,4 +1,4 @@
-"""Files of a release: its keys, its manifest and the signature beside the manifest."""
+"""The files of a release: its keys, its manifest, and the manifest's signature."""
 
 import hashlib
 import os
@@ -23,9 +23,10 @@ _SECRET_BANNER: Final = (
 
 
 def make_release_keys(name: Path) -> tuple[Path, Path]:
-    """Create a key pair. Return the public file (NAME.key) and the secret file (NAME.key_secret).
+    """Create a key pair for releases, and return the public file and the secret file.
 
-    No file is overwritten, and no secret is written into a repository. Raises FileError.
+    The files are NAME.key and NAME.key_secret. No file is overwritten, and no secret is written
+    into a repository. Raises FileError.
     """
     public, secret = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.key_secret")
     here = secret.absolute()
@@ -38,7 +39,7 @@ def make_release_keys(name: Path) -> tuple[Path, Path]:
 
 
 def read_release_key(path: Path, *, secret: bool = False) -> bytes:
-    """Return the 32 bytes of a public or secret key file. Raises FileError."""
+    """Return the 32 bytes of the key in a public or secret key file. Raises FileError."""
     banner, other = (_SECRET_BANNER, _PUBLIC_BANNER) if secret else (_PUBLIC_BANNER, _SECRET_BANNER)
     try:
         text = read_file(path).decode(errors="replace")
@@ -55,13 +56,15 @@ def read_release_key(path: Path, *, secret: bool = False) -> bytes:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return the manifest in a file, without checking its signature. Raises FileError."""
+    """Return the manifest in a file. Its signature is not checked. Raises FileError."""
     return decode_manifest(read_file(path), path)
 
 
 def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
-    """Return the manifest in a file after checking its signature. Raises BadRelease if the
-    signature does not match, and FileError if a file cannot be read or is not a manifest.
+    """Return the manifest in a file after a check of its signature.
+
+    Raises BadRelease if the signature does not match, and FileError if a file cannot be read or is
+    not a manifest.
     """
     raw, sig = read_file(path), read_file(signature_path(path))
     release.check_manifest_signature(raw, sig.decode(errors="replace").strip(), verify)
@@ -69,7 +72,7 @@ def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
 
 
 def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
-    """Return the manifest in a file, signed with the public key in the file `key`.
+    """Return the manifest in a file, which must be signed by the key in the file `key`.
 
     With None the signature is not checked. Raises FileError, also for a wrong signature.
     """
@@ -82,7 +85,7 @@ def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
 
 
 def decode_manifest(raw: bytes, path: Path) -> Manifest:
-    """Return the manifest in the bytes that were read from `path`. Raises FileError."""
+    """Return the manifest that `raw` contains, the bytes of the file `path`. Raises FileError."""
     try:
         return release.decode_manifest(raw)
     except BadRelease as wrong:
@@ -90,9 +93,10 @@ def decode_manifest(raw: bytes, path: Path) -> Manifest:
 
 
 def hash_folder_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in a folder, by path, except its own manifest.
+    """Return the SHA-256 of every file in a folder, by path.
 
-    Raises FileError, also for a link or anything else that is not a file or a folder.
+    The folder's own manifest is left out. Raises FileError, also for a link or anything else that
+    is not a file or a folder.
     """
     found = {}
     for path in sorted(folder.rglob("*")):
@@ -107,12 +111,12 @@ def hash_folder_files(folder: Path) -> dict[str, str]:
 
 
 def signature_path(path: Path) -> Path:
-    """Return the path of a manifest's signature, which is beside the manifest."""
+    """Return the path of the signature that belongs to the manifest `path`."""
     return path.with_name(path.name + SIGNATURE_SUFFIX)
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file. Raises FileError."""
+    """Write `content` to a file. Raises FileError."""
     try:
         path.write_bytes(content)
     except OSError as error:

@@ -1,10 +1,10 @@
-"""One certificate: the contents of its file, and the fingerprint that people compare.
+"""A certificate: a file with the name, role and keys of one client, and its fingerprint.
 
 Metadata: `name`, `role`, `verify` (Ed25519, hex), a chief's `seal` (X25519, hex). The secret file
 also has `sign` and `unseal`. `expires` is a day (UTC, the last day on which the certificate is
 valid) or a moment. A certificate in revoked/ has `revoked` (a moment) and `reason`. A public file
-that is carried to a table has `proof`: its owner's signature of name, role, keys and end. The
-fingerprint covers the keys, so the proof binds the other fields to the fingerprint.
+that is carried to a table has `proof`: its owner's signature of name, role, keys and end. People
+compare the fingerprint. It covers the keys, so the proof binds the other fields to the fingerprint.
 
 The table's own secrets are in separate files. keys/table.key_secret has the CURVE secret of the
 gateway. keys/table.sign has the Ed25519 secret of the machine.
@@ -12,6 +12,7 @@ gateway. keys/table.sign has the Ed25519 secret of the machine.
 
 import hashlib
 import re
+import textwrap
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -30,7 +31,7 @@ TABLE_NAME: Final = "table"
 SIGN_FILE: Final = f"{TABLE_NAME}.sign"
 
 _KEY_BYTES: Final = 32
-_FINGERPRINT_GROUPS, _DIGITS_PER_GROUP = 4, 4
+_FINGERPRINT_DIGITS, _DIGITS_PER_GROUP = 16, 4
 _DATE_LENGTH: Final = 10
 """Characters of a day, YYYY-MM-DD."""
 _FINGERPRINT_CONTEXT: Final = "dealtable/fingerprint/1"
@@ -43,15 +44,16 @@ _NAME_PATTERN: Final = re.compile(r"\w[\w.-]{0,39}")
 
 
 class RosterError(Exception):
-    """A certificate that cannot be used. One line names the file and the error."""
+    """The error for a certificate that cannot be used. One line names the file and the error."""
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """One certificate. The table's own has no role, and a public one has no secrets.
+    """The name, role and keys of one client, or of the table itself.
 
-    `curve` and `curve_secret` are Z85 text, the other keys 32 raw bytes: `verify` and `sign` for
-    signatures, `seal` and `unseal` for sealed answers. `expires` is the first moment (UTC) at which
-    the certificate is no longer valid.
+    The table's own certificate has no role, and a public one has no secrets. `curve` and
+    `curve_secret` are Z85 text, the other keys 32 raw bytes: `verify` and `sign` for signatures,
+    `seal` and `unseal` for sealed answers. `expires` is the first moment (UTC) at which the
+    certificate is no longer valid.
     """
 
     name: str
@@ -68,39 +70,36 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     proof: bytes | None = None
 
     def __repr__(self) -> str:
-        """Return name and role only, so that keys stay out of logs."""
+        """Return the name and the role only, so that logs contain no keys."""
         return f"Certificate({self.name!r}, role={self.role})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return the same fields for rich, which otherwise prints every field of a Struct."""
+        """Return name and role for the library rich, which would print every field."""
         return [("name", self.name), ("role", self.role)]
 
     @property
     def has_secrets(self) -> bool:
-        """Return True if the certificate contains any secret."""
+        """Return True if the certificate contains a secret key."""
         return any((self.curve_secret, self.sign, self.unseal))
 
 
 def fingerprint(certificate: Certificate) -> str:
-    """Return the fingerprint: sixteen hex digits over all public keys, in groups of four."""
+    """Return sixteen hex digits, in groups of four, that identify a certificate's public keys."""
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     digits = hashlib.sha256(
         b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))
     ).hexdigest()
-    return "-".join(
-        digits[at : at + _DIGITS_PER_GROUP]
-        for at in range(0, _FINGERPRINT_GROUPS * _DIGITS_PER_GROUP, _DIGITS_PER_GROUP)
-    )
+    return "-".join(textwrap.wrap(digits[:_FINGERPRINT_DIGITS], _DIGITS_PER_GROUP))
 
 
 def sign_certificate(certificate: Certificate) -> bytes:
-    """Return the owner's signature of a certificate. The certificate must contain `sign`."""
+    """Return the owner's signature of a certificate, which must contain the secret `sign`."""
     assert certificate.sign is not None
     return SigningKey(certificate.sign).sign(_certificate_signed_bytes(certificate)).signature
 
 
 def has_valid_proof(certificate: Certificate) -> bool:
-    """Return True if the owner signed the present contents of a certificate."""
+    """Return True if the certificate's owner signed its present contents."""
     if certificate.proof is None:
         return False
     try:
@@ -113,10 +112,10 @@ def has_valid_proof(certificate: Certificate) -> bool:
 
 
 def parse_moment(text: str) -> datetime:
-    """Return a wall clock stamp or a certificate's date as a moment. A day becomes its end.
+    """Return the time that is written as a certificate's date or as a wall clock stamp.
 
-    All moments are in UTC. Raises ValueError for any other text, or for a moment without a time
-    zone.
+    A day becomes its end. All moments are in UTC. Raises ValueError for any other text, or for a
+    moment without a time zone.
     """
     try:
         when = datetime.fromisoformat(text)
@@ -130,7 +129,7 @@ def parse_moment(text: str) -> datetime:
 
 
 def read_certificate(path: Path) -> Certificate:
-    """Read a certificate file, public or secret. Raises RosterError."""
+    """Return the certificate in a file, which may be public or secret. Raises RosterError."""
     try:
         return parse_certificate(path.read_text(encoding="utf-8"))
     except KeyError as error:
@@ -162,9 +161,10 @@ def parse_certificate(text: str) -> Certificate:
 
 
 def read_sign_secret(folder: Path) -> bytes:
-    """Return the table's 32-byte Ed25519 secret from `folder`/keys/table.sign.
+    """Return the Ed25519 secret with which the table signs, from `folder`/keys/table.sign.
 
-    Raises RosterError if the file is missing, or if the secret does not belong to keys/table.key.
+    It has 32 bytes. Raises RosterError if the file is missing, or if the secret does not belong to
+    keys/table.key.
     """
     path = folder / KEYS_FOLDER / SIGN_FILE
     secret = read_sign_file(path)
@@ -177,7 +177,7 @@ def read_sign_secret(folder: Path) -> bytes:
 
 
 def read_sign_file(path: Path) -> bytes:
-    """Return the 32-byte Ed25519 secret in a table.sign file. Raises RosterError."""
+    """Return the 32-byte Ed25519 secret in the file table.sign at `path`. Raises RosterError."""
     try:
         return parse_key(
             _parse_sections(path.read_text(encoding="utf-8")).get("metadata", {})["sign"]
@@ -193,7 +193,10 @@ def read_sign_file(path: Path) -> bytes:
 
 
 def _parse_sections(text: str) -> dict[str, dict[str, str]]:
-    """Parse ZPL: a name alone opens a section, indented `key = value` lines fill it."""
+    """Return the sections of a text in ZPL, each with its values by key.
+
+    A name alone opens a section. Indented `key = value` lines fill it.
+    """
     sections: dict[str, dict[str, str]] = {}
     section: dict[str, str] | None = None
     for number, line in enumerate(text.splitlines(), start=1):
@@ -215,10 +218,11 @@ def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
 
 
 def _seal_key(metadata: dict[str, str]) -> bytes | None:
-    """Return the key for sealed answers. Raises ValueError for a key that cannot be used.
+    """Return the key with which secrets are sealed for this client, or None if it has none.
 
-    Unusable keys are the points of small order. With such a key every secret gives the same result,
-    and the sealing would fail at the moment when an attempt begins.
+    Raises ValueError for a key that cannot be used. Unusable keys are the points of small order.
+    With such a key every secret gives the same result, and the sealing would fail at the moment
+    when an attempt begins.
     """
     seal = _optional_key(metadata, "seal")
     if seal is not None:
@@ -251,7 +255,7 @@ def _checked_name(text: str) -> str:
 
 
 def parse_key(text: str) -> bytes:
-    """Return the key in a text. Raises ValueError for any other text."""
+    """Return the 32 bytes of a key that is written in hex. Raises ValueError for any other text."""
     raw = key_bytes(text)
     if raw is None:
         raise ValueError("a key is 64 lower-case hex digits")
@@ -259,7 +263,10 @@ def parse_key(text: str) -> bytes:
 
 
 def key_bytes(key: bytes | str | None) -> bytes | None:
-    """Return a key's bytes: 32 bytes, or 64 lower-case hex digits. Another spelling gives None."""
+    """Return the bytes of a key, which may be given as 64 lower-case hex digits.
+
+    Bytes are returned unchanged. Any other text gives None.
+    """
     if not isinstance(key, str):
         return key
     try:

@@ -1,4 +1,7 @@
-"""The roster: the admitted clients, the revoked keys, and the reasons why a key is refused."""
+"""The roster of a table: its admitted clients and the revoked keys.
+
+For a key that may not be used, the roster returns the reason.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +33,7 @@ EXPIRY_WARNING_TIME: Final = timedelta(days=7)
 
 
 class NotAdmitted(msgspec.Struct, frozen=True):
-    """The reason why a key is refused: a row of the fault catalogue, and evidence.
+    """The reason why a key may not be used: a fault of the catalogue, with evidence.
 
     `name` is the owner of the key, for the log. It is "" for an unknown key.
     """
@@ -41,12 +44,15 @@ class NotAdmitted(msgspec.Struct, frozen=True):
 
     @property
     def evidence(self) -> dict[str, str]:
-        """Return the evidence with the names of the catalogue's placeholders."""
+        """Return the values for the placeholders in the text of the fault."""
         return {"found": self.found} if self.found else {}
 
 
 class Roster:
-    """The clients of a table. `now` returns the wall clock's time. Without it no key expires."""
+    """The clients of a table and the revoked keys.
+
+    `now` returns the wall clock's time. Without it no key expires.
+    """
 
     def __init__(
         self,
@@ -58,7 +64,7 @@ class Roster:
 
     @staticmethod
     def load(folder: Path) -> "Roster":
-        """Read `folder`/admitted/*.key and revoked/*.key.
+        """Return the roster in a folder: `folder`/admitted/*.key and revoked/*.key.
 
         Raises RosterError for a file that does not define the rights of a client: wrong form, no
         role, a secret in it, or a key twice.
@@ -78,7 +84,7 @@ class Roster:
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """Return all clients in admitted/ whose key is not revoked, expired or not."""
+        """Return all clients in admitted/, also expired ones, whose key is not revoked."""
         return tuple(each for each in self._clients if not self.revocation_of(each))
 
     @property
@@ -87,21 +93,24 @@ class Roster:
         return self._revoked
 
     def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
-        """Return the client with this signing key (raw or hex) if it is admitted now."""
+        """Return the client whose signing key this is (raw or hex) if it is admitted now."""
         found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
 
     def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
-        """Return the client with this signing key (raw or hex), or why the key is refused."""
+        """Return the client whose signing key this is (raw or hex), or why it is refused."""
         raw = key_bytes(verify)
         return self._look_up(lambda each: each.verify == raw)
 
     def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
-        """Return the client with this public CURVE key (Z85), or why the key is refused."""
+        """Return the client whose public CURVE key this is (Z85), or why it is refused."""
         return self._look_up(lambda each: each.curve == curve)
 
     def chief_seals(self) -> tuple[bytes, ...]:
-        """Return the sealing keys, 32 bytes each, of the chiefs admitted now, by name."""
+        """Return the keys with which secrets are sealed for the chiefs who are admitted now.
+
+        Each key has 32 bytes. They are in the order of the certificate files.
+        """
         return tuple(
             client.seal
             for client in self.clients
@@ -109,11 +118,11 @@ class Roster:
         )
 
     def has_expired(self, client: Certificate) -> bool:
-        """Return True if a certificate has expired."""
+        """Return True if the certificate of `client` has expired."""
         return bool(client.expires and self._now and client.expires <= self._now())
 
     def expiring_clients(self) -> Sequence[Certificate]:
-        """Return the clients whose certificate expires within a week."""
+        """Return the clients whose certificate expires within a week. Expired ones are left out."""
         if self._now is None:
             return []
         soon = self._now() + EXPIRY_WARNING_TIME
@@ -124,7 +133,7 @@ class Roster:
         ]
 
     def revocation_of(self, client: Certificate) -> Certificate | None:
-        """Return the revoked certificate that shares a key with this one, or None."""
+        """Return the revoked certificate that has a key in common with `client`, or None."""
         return next((each for each in self._revoked if shared_key(each, client)), None)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
@@ -141,7 +150,10 @@ class Roster:
 
 
 def read_admitted(path: Path) -> Certificate:
-    """Read a client's public certificate. Raises RosterError."""
+    """Return the public certificate of a client in a file.
+
+    Raises RosterError, also for a certificate without a role or with a secret.
+    """
     certificate = read_certificate(path)
     if certificate.role is None:
         raise RosterError(f"{path}: role is missing: a client needs one of {', '.join(Role)}")
@@ -151,7 +163,7 @@ def read_admitted(path: Path) -> Certificate:
 
 
 def shared_key(one: Certificate, other: Certificate) -> str | None:
-    """Return the kind of key that two certificates have in common, or None."""
+    """Return "verify", "curve" or "seal" if two certificates have that key in common, else None."""
     for kind in ("verify", "curve", "seal"):
         key = getattr(one, kind)
         if key and key == getattr(other, kind):
@@ -162,10 +174,10 @@ def shared_key(one: Certificate, other: Certificate) -> str | None:
 def find_clash(
     client: Certificate, others: Iterable[Certificate]
 ) -> tuple[Certificate, str] | None:
-    """Return another client that cannot be admitted beside this one, and their common field.
+    """Return a client that must not be admitted together with `client`, and the common field.
 
-    A name may occur twice while a key is renewed: with the same role, and at most one without an
-    end.
+    Return None if there is no such client. A name may occur twice while a key is renewed: with the
+    same role, and at most one without an end.
     """
     for other in others:
         if other is client:
@@ -180,9 +192,10 @@ def find_clash(
 
 
 def key_files(folder: Path) -> list[Path]:
-    """Return the certificate files in a folder, or none if the folder is missing.
+    """Return the certificate files in a folder.
 
-    Raises RosterError if the folder cannot be read, because its clients are then unknown.
+    The list is empty if there is no such folder. Raises RosterError if the folder cannot be read,
+    because its clients are then unknown.
     """
     try:
         return sorted(path for path in folder.iterdir() if path.name.endswith(".key"))
@@ -193,7 +206,7 @@ def key_files(folder: Path) -> list[Path]:
 
 
 def format_moment(moment: datetime | None) -> str:
-    """Return a moment as people read it, or "" for None."""
+    """Return a time as people read it, or "" for None."""
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -201,7 +214,7 @@ _FolderContent = frozenset[tuple[str, str, tuple[int, ...]]]
 
 
 class FolderRoster(Roster):
-    """A roster that follows its folder. Each query checks whether a file has changed.
+    """A roster that reads its folder again when a file in it changes.
 
     `wall` returns the wall clock's stamp. `on_read` is called for each reading after the first,
     with the errors in the folder. A file in admitted/ without valid contents admits no client, and
@@ -227,23 +240,23 @@ class FolderRoster(Roster):
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """See Roster."""
+        """Return all clients in admitted/ whose key is not revoked, after a check of the folder."""
         self._refresh()
         return super().clients
 
     @property
     def revoked(self) -> Sequence[Certificate]:
-        """See Roster."""
+        """Return the revoked certificates, after a check of the folder."""
         self._refresh()
         return super().revoked
 
     def current(self) -> Roster:
-        """Return the roster of this moment, for several queries at once."""
+        """Return the roster as it is now. It does not change while several queries use it."""
         self._refresh()
         return Roster(self._clients, self._revoked, self._now)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
-        """See Roster. The folder is read only once."""
+        """Return the client that `is_it` accepts, or why it is refused. The folder is read once."""
         return self.current()._look_up(is_it)
 
     def _refresh(self) -> None:
@@ -268,7 +281,10 @@ def _read_certificates(
     wrong: list[RosterError],
     unread: list[Path],
 ) -> Iterable[Certificate]:
-    """Yield the certificates of a folder. Add unreadable files, or the folder, to `unread`."""
+    """Yield the certificates of a folder that can be read.
+
+    Errors are added to `wrong`. Files that cannot be read, or the folder, are added to `unread`.
+    """
     try:
         files = key_files(folder)
     except RosterError as error:
@@ -287,7 +303,10 @@ def _read_certificates(
 def _drop_clashing_newcomers(
     before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
 ) -> Iterable[Certificate]:
-    """Leave out new clients that have the key or the name of another client."""
+    """Yield the clients of `now`, without new ones that have another client's key or name.
+
+    An error for each client left out is added to `wrong`.
+    """
     for each in now:
         clash = None if each in before else find_clash(each, now)
         if clash is None:
@@ -301,9 +320,9 @@ def _drop_clashing_newcomers(
 def _drop_unreadably_revoked(
     clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
-    """Leave out the clients that unreadable files in revoked/ match.
+    """Return `clients` without those that an unreadable file in revoked/ may revoke.
 
-    If an unreadable file matches no client, the result is empty.
+    If an unreadable file matches no client, the result is empty, and an error is added to `wrong`.
     """
     for path in unread:
         meant = [each for each in clients if _is_named_by_file(each, path)]
@@ -317,7 +336,7 @@ def _drop_unreadably_revoked(
 
 
 def _is_named_by_file(client: Certificate, path: Path) -> bool:
-    """Return True if an unreadable file has the name of a client or contains its key."""
+    """Return True if an unreadable file has the name of `client` or contains its key."""
     if path.name in (f"{client.name}.key", f"{client.name}-{fingerprint(client)}.key"):
         return True
     with suppress(OSError):
@@ -327,10 +346,10 @@ def _is_named_by_file(client: Certificate, path: Path) -> bool:
 
 
 def _folder_content(folder: Path) -> _FolderContent:
-    """Return a stamp of the folders' content that changes with it, without opening a file.
+    """Return a value that changes when a certificate file in the folder changes.
 
-    The stamp includes the time of the last change to the inode (ctime), which programs cannot set
-    back.
+    No file is opened. The value includes the time of the last change to the inode (ctime), which
+    programs cannot set back.
     """
     found = set()
     for name in (ADMITTED_FOLDER, REVOKED_FOLDER):

@@ -65,7 +65,10 @@ def compare_deal(
     for name, times in Counter(name for field in fields for name in field).items():
         if times > 1:
             raise ValueError(f"{name} is in {times} fields: expected one seat an entrant")
-    parts = [_field_scores(field, matchpoints) for field in fields]
+    parts = []
+    for field in fields:
+        top, made = max_matchpoints(len(field), matchpoints), matchpoints_of(field, matchpoints)
+        parts.append({name: _FieldScore(of, made[name], top) for name, of in field.items()})
     if matchpoints.among == "deal":
         parts = [{name: line for part in parts for name, line in part.items()}]
     results = (result for part in parts for result in _comparisons(part, ranking))
@@ -140,12 +143,6 @@ def round_half_up(value: Fraction, decimals: int) -> Decimal:
     """
     units = int(value * 10**decimals + Fraction(1, 2))
     return Decimal(units).scaleb(-decimals)
-
-
-def _field_scores(field: Mapping[str, int], rules: MatchpointRules) -> dict[str, _FieldScore]:
-    top = max_matchpoints(len(field), rules)
-    made = matchpoints_of(field, rules)
-    return {name: _FieldScore(score, made[name], top) for name, score in field.items()}
 
 
 def _comparisons(
@@ -229,7 +226,7 @@ class _RankingRecord:
         }
 
     def every_row(self) -> Iterator[RankedDeal]:
-        """Yield all rows."""
+        """Yield the results of all entrants in all deals."""
         for rows in self.rows.values():
             yield from rows
 

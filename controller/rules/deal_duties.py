@@ -1,4 +1,4 @@
-"""The duties before a deal: who shuffles, cuts, turns up a card, draws first and leads.
+"""The duties before a deal: the seats that shuffle, cut, turn up a card, draw first and lead.
 
 If a machine deals, its program replaces the shuffle and the draw (seed 000 A5.3). There is then no
 shuffler and no first drawer, but the cut and the turn-up remain. If people draw the hands, the deal
@@ -17,21 +17,21 @@ from controller.words import Words
 
 
 class DutyError(ValueError):
-    """A duty that does not follow from the given facts. Its text is one line."""
+    """The error for a duty that the given facts do not determine. Its text is one line."""
 
 
 class NoPipsError(DutyError):
-    """A joker was turned up, so there are no pips to count."""
+    """The error for a turned-up joker, because a joker has no pips (points) to count."""
 
 
 class DealDuties(msgspec.Struct, frozen=True, gc=False):
     """The duties of the players before a deal.
 
-    `shufflers` and `cutters`: the seats that may do it. Any one of them is enough. There is no
-    shuffler if a machine shuffles. `shuffles`: least and most passes. `cuts`: least and most cards
-    of the packet taken off. `turnup`: a card is turned up. `first_drawer`: None if a machine deals,
-    or if the count by the turned-up card or the naming of a leader decides. `keys`: the rules that
-    these duties depend on.
+    `shufflers` and `cutters`: the seats that may shuffle and cut. Any one of them is enough. There
+    is no shuffler if a machine shuffles. `shuffles`: the least and the greatest number of shuffles.
+    `cuts`: the least and the greatest number of cards in the packet that is taken off. `turnup`: a
+    card is turned up. `first_drawer`: None if a machine deals, or if the count by the turned-up
+    card or the naming of a leader decides. `keys`: the rules that these duties depend on.
     """
 
     shufflers: tuple[Seat, ...]
@@ -44,12 +44,12 @@ class DealDuties(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def shuffler(self) -> Seat | None:
-        """Return the seat that shuffles, or None if several seats may or a machine does."""
+        """Return the only seat that may shuffle, or None if several may or a machine does."""
         return self.shufflers[0] if len(self.shufflers) == 1 else None
 
     @property
     def cutter(self) -> Seat | None:
-        """Return the seat that cuts, or None if several seats may."""
+        """Return the seat that must cut, or None if several seats may cut."""
         return self.cutters[0] if len(self.cutters) == 1 else None
 
 
@@ -61,11 +61,11 @@ def duties_before_deal(
     by_hand: bool,
     shuffler: Seat | None = None,
 ) -> DealDuties:
-    """Return the duties before deal `deal` (1, 2, …), by the result of the deal before.
+    """Return the duties before deal number `deal` (1, 2, …) of a match.
 
-    `previous` is None if no deal of the match counts yet. `shuffler`: the seat that shuffled by
-    hand, if several seats may. The opponents of that seat cut the first deal. Raises DutyError if
-    that seat may not shuffle.
+    `previous`: the result of the deal before, None if no deal of the match counts yet. `by_hand`:
+    people shuffle and deal. `shuffler`: the seat that shuffled by hand, if several seats may. The
+    opponents of that seat cut the first deal. Raises DutyError if that seat may not shuffle.
     """
     shufflers, shuffler_key = _allowed_shufflers(profile, previous) if by_hand else _BY_MACHINE
     if shuffler is not None:
@@ -93,9 +93,9 @@ _BY_MACHINE: _SeatsAndKey = ((), "ceremony.machine_program")
 
 
 def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Return the seats that may shuffle by hand.
+    """Return the seats that may shuffle by hand, and the key of the rule.
 
-    After a double-down two players are LAST, and either of them may shuffle (seed 000 A5.1.3,
+    After a double-down both losers are last, and either of them may shuffle (seed 000 A5.1.3,
     A10.2).
     """
     rules = profile.ceremony
@@ -112,7 +112,10 @@ def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> 
 def _allowed_cutters(
     profile: GuandanProfile, previous: DealResult | None, shufflers: tuple[Seat, ...]
 ) -> _SeatsAndKey:
-    """Return the seats that may cut. `shufflers` is empty if a machine shuffles."""
+    """Return the seats that may cut, and the key of the rule.
+
+    `shufflers` is empty if a machine shuffles.
+    """
     rules = profile.ceremony
     if isinstance(previous, ForfeitedDeal):
         named = previous.leader
@@ -129,7 +132,10 @@ def _allowed_cutters(
 
 
 def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Return the seats that may draw first by hand: none while a count or a name must decide."""
+    """Return the seat that draws first by hand, and the key of the rule.
+
+    There is no seat while the turned-up card or the name of the leader must decide.
+    """
     if previous is None:
         return (), "ceremony.count_from"
     if isinstance(previous, ForfeitedDeal):
@@ -141,7 +147,7 @@ def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None
 
 
 def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
-    """Return the seat that draws first in the first deal, by the pips of the turned-up card.
+    """Return the seat that draws first in the first deal, counted by the turned-up card.
 
     The count begins with 1 at the cutter, or at the next seat (`count_from`), and follows the
     direction of the draw (seed 000 A5.1.2, 004 CN5). The pips of A, J, Q and K are provisional
@@ -155,15 +161,15 @@ def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> 
 
 
 def is_turnup_valid(profile: Profile, face: Face) -> bool:
-    """Return True if a turned-up card counts. Otherwise the cut and the turn-up are repeated."""
+    """Return True if the turned-up card counts. Otherwise people cut and turn up again."""
     return face not in profile.turnup.faces()
 
 
 def drawer_of_card(profile: Profile, first_drawer: Seat, position: int) -> Seat:
-    """Return the seat that draws card `position` (1…108) if hands are drawn one card at a time.
+    """Return the seat that draws card number `position` (1…108) in a deal by hand.
 
-    This is for a deal by hand only, because a machine uses its own order (seed 000 A5.1.6, A5.3).
-    Raises DutyError for a position that the set does not have.
+    People draw one card at a time. A machine uses its own order (seed 000 A5.1.6, A5.3). Raises
+    DutyError for a position that the set does not have.
     """
     if not 1 <= position <= profile.deck.cards:
         raise DutyError(f"card {position}: the set has cards 1…{profile.deck.cards}")
@@ -171,9 +177,10 @@ def drawer_of_card(profile: Profile, first_drawer: Seat, position: int) -> Seat:
 
 
 def cut_problem(profile: Profile, n: int) -> Words | None:
-    """Return in one line why a packet of `n` cards is no legal cut, or None for a legal cut.
+    """Return a line that explains why a packet of `n` cards is no legal cut.
 
-    Seed 000 A5.1.5 requires more than five cards from either end, 004 CN5 allows any number.
+    Return None for a legal cut. Seed 000 A5.1.5 requires more than five cards from either end, 004
+    CN5 allows any number.
     """
     legal = profile.cuts()
     if n in legal:
@@ -192,7 +199,7 @@ def leader_of_deal(
     turned_to: Seat | None = None,
     tribute: TributePlan | None = None,
 ) -> Seat | None:
-    """Return the seat that leads the next deal, or None while the leader is open.
+    """Return the seat that leads the next deal, or None while that is not decided.
 
     `turned_to`: the seat that got the turned-up card of the first deal (seed 000 A3.8.1).
     `tribute`: the plan by the paid values, or tribute.plan_without_tribute. After a forfeited deal

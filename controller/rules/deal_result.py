@@ -1,7 +1,8 @@
-"""The result of a deal: the order in which players went out, and the class of the win.
+"""The result of a deal: the order in which players emptied their hands, and its class.
 
-Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands, and LAST is the player left
-with cards. A deal that one side lost by a penalty has no finish order.
+Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands first, second and third. LAST
+is the player left with cards. A double-down (双下) is a deal in which both players of one side
+finish first. A deal that one side lost by a penalty has no finish order.
 """
 
 from collections.abc import Collection, Sequence
@@ -18,11 +19,17 @@ ResultClass = Literal["R12", "R13", "R14"]
 
 
 class FinishError(WordsError):
-    """A list of seats that is no finish order. Its text is one line, `words` has both languages."""
+    """The error for a list of seats that is no finish order of a deal.
+
+    Its text is one line, `words` has both languages.
+    """
 
 
 class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
-    """The finish order of a played deal. After a double-down, 3RD and LAST are None."""
+    """The order in which the players of a deal emptied their hands.
+
+    After a double-down, `third` and `last` are None.
+    """
 
     up: Seat
     second: Seat
@@ -31,20 +38,23 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def winners(self) -> Side:
-        """Return the side of UP. Only this side climbs (seed 000 A3.10)."""
+        """Return the side that finished first, which alone climbs. Source: seed 000 A3.10."""
         return side_of(self.up)
 
     @property
     def result_class(self) -> ResultClass:
-        """Return the class of the win, by the place of UP's partner (seed 000 A3.10.2)."""
+        """Return the class of the win: R12, R13 or R14.
+
+        It depends on the place of the partner of UP. Source: seed 000 A3.10.2.
+        """
         mate = partner(self.up)
         return "R12" if self.second == mate else "R13" if self.third == mate else "R14"
 
     @property
     def payers(self) -> tuple[Seat, ...]:
-        """Return the seats that owe tribute: LAST, or both losers (seed 000 A10.1–2).
+        """Return the seats that owe tribute: the last player, or both losers of a double-down.
 
-        Of two losers, the seat next to UP is first.
+        Of two losers, the seat next to UP is first. Source: seed 000 A10.1–2.
         """
         if self.last is not None:
             return (self.last,)
@@ -53,16 +63,16 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def places(self) -> tuple[Seat, ...]:
-        """Return the seats that took a place: two after a double-down, otherwise four."""
+        """Return the seats in their finish order: two after a double-down, otherwise four."""
         places = (self.up, self.second, self.third, self.last)
         return tuple(seat for seat in places if seat is not None)
 
 
 class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
-    """A deal that `loser` lost by a penalty. It counts as R12 (seed 000 A15.3.3).
+    """A deal that the side `loser` lost by a penalty.
 
-    No seat was UP. The other side names the `leader` of the next deal, and until then `leader` is
-    None.
+    It counts as R12 (seed 000 A15.3.3). No seat was UP. The other side names the `leader` of the
+    next deal, and until then `leader` is None.
     """
 
     loser: Side
@@ -70,7 +80,7 @@ class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
 
     @property
     def winners(self) -> Side:
-        """Return the side that received the deal."""
+        """Return the side that was awarded the deal."""
         return other_side(self.loser)
 
     @property
@@ -83,9 +93,10 @@ DealResult = FinishOrder | ForfeitedDeal
 
 
 def parse_finish(places: Sequence[str]) -> FinishOrder:
-    """Return the finish order of the seats `places`: two after a double-down, else three or four.
+    """Return the finish order that is given as a list of seats.
 
-    Raises FinishError if the seats are not the finish order of one deal.
+    `places` contains two seats after a double-down, else three or four. Raises FinishError if the
+    seats are not the finish order of one deal.
     """
     if not set(places) <= set(SEATS) or len(set(places)) != len(places):
         said = " ".join(places)
@@ -119,12 +130,12 @@ def _both_seats(one: Seat, other: Seat) -> Words:
 
 
 def finish_with_dead_hands(places: Sequence[str], dead_seats: Collection[str]) -> FinishOrder:
-    """Return the finish of a deal in which the hands of `dead_seats` were removed (A18.4).
+    """Return the finish order of a deal from which the hands of `dead_seats` were removed.
 
     `places` are the seats that went out, in turn. The list may include `dead_seats` or not, because
     those seats count as LAST and later seats move up. All other seats except one are therefore
     enough. If there are several dead hands, the one of UP's partner is LAST (provisional). Raises
-    FinishError.
+    FinishError. Source: seed 000 A18.4.
     """
     others = [seat for seat in cast(Sequence[Seat], places) if seat not in dead_seats]
     alive = [seat for seat in SEATS if seat not in dead_seats]

@@ -1,10 +1,11 @@
-"""The tables of a Guandan rulebook: one struct each, filled from the file of a profile.
+"""The tables of a Guandan rulebook: one struct for each table, filled from the file of a profile.
 
 No key has a default here. The file contains every value, either with its article or marked as
-provisional if the rulebook is silent. keys.toml explains the keys to people.
+provisional if the rulebook does not state the value. keys.toml explains the keys to people.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import msgspec
@@ -30,42 +31,51 @@ CatalogueNumber = Literal["000", "003", "004"]
 
 
 class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A table of a profile's file. An unknown key is an error."""
+    """The base class of the tables in a profile's file. An unknown key is an error."""
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
-    """Raise ValueError if `among` contains a value twice. `values` is the list as it is written."""
+    """Raise ValueError if `among` contains a value twice.
+
+    `values` is the same list as the file has it, for the message.
+    """
     for n, value in enumerate(among):
         if value in among[:n]:
             raise ValueError(f'{key}[{n}] = "{values[n]}": expected each of them once')
 
 
 class DeckRules(ProfileTable, frozen=True):
-    """The composition of a set. `cards` is the number of all cards together."""
+    """The number of packs in a set of cards, and whether it includes jokers.
+
+    `cards`: the number of cards in the set.
+    """
 
     packs: Annotated[int, Meta(ge=1, le=4)]
     jokers: bool
     cards: Count
 
     def __post_init__(self) -> None:
-        """Refuse a number of cards that the packs do not have."""
+        """Refuse a value of `cards` that differs from the number of cards in the packs."""
         if self.cards != sum(self.composition()):
             raise ValueError(f"cards = {self.cards}: expected {sum(self.composition())}")
 
     def composition(self) -> tuple[int, ...]:
-        """Return how many of each of the 54 faces a set has."""
+        """Return how many cards of each of the 54 faces a set contains."""
         return composition(self.packs, self.jokers)
 
 
 class DirectionRules(ProfileTable, frozen=True):
-    """The direction of `play`, and of `draw` if people draw the hands."""
+    """The direction in which players play, and the direction in which they draw cards by hand."""
 
     play: Literal["ccw"]
     draw: Literal["ccw", "cw"]
 
 
 class TurnupRules(ProfileTable, frozen=True):
-    """The card that is turned up: whether the first deal has one, and which cards do not count."""
+    """The rules for the card that is turned up before the first deal.
+
+    `deal1`: there is such a card. `redo_on`: the cards after which another card is turned up.
+    """
 
     deal1: bool
     redo_on: list[str]
@@ -84,7 +94,7 @@ class TurnupRules(ProfileTable, frozen=True):
 
 
 class CeremonyRules(ProfileTable, frozen=True):
-    """The duties of the players before the cards are dealt, if people shuffle and deal.
+    """The duties of the players before a deal in which people shuffle and deal.
 
     `cutter_by_hand` cuts the first deal if a person shuffled. If a machine shuffled, the profile's
     `cutter_first` cuts.
@@ -103,7 +113,7 @@ class CeremonyRules(ProfileTable, frozen=True):
 
 
 class CountingRules(ProfileTable, frozen=True):
-    """The procedure when hands are counted after the deal."""
+    """The procedure for counting the hands after a deal, and for a wrong number of cards."""
 
     check: Literal["referee_recount"]
     misdeal: Literal["new_set"]
@@ -111,7 +121,7 @@ class CountingRules(ProfileTable, frozen=True):
 
 
 class UpgradeSteps(ProfileTable, frozen=True):
-    """The number of levels that the side of UP climbs, by class of result."""
+    """The number of levels that the winning side climbs, for each class of result."""
 
     R12: LevelSteps
     R13: LevelSteps
@@ -119,7 +129,7 @@ class UpgradeSteps(ProfileTable, frozen=True):
 
 
 class LevelRules(ProfileTable, frozen=True):
-    """The ladder of levels from 2 to past A, and the requirements at A."""
+    """The levels from 2 to past A, and the conditions for passing A."""
 
     start: Rank
     upgrade: UpgradeSteps
@@ -134,7 +144,11 @@ class LevelRules(ProfileTable, frozen=True):
     a_fail_points: list[Points]
 
     def __post_init__(self) -> None:
-        """Refuse a ladder that would never end, and failures without a limit."""
+        """Refuse rules by which no side could ever pass A.
+
+        A limit of failures at A without a consequence is refused too, and so is a consequence
+        without a limit.
+        """
         if "A" not in self.must_play:
             raise ValueError("must_play: expected A among them, because no side may skip it")
         if not self.a_pass:
@@ -175,10 +189,7 @@ class TributeRules(ProfileTable, frozen=True):
 
 
 class ConductRules(ProfileTable, frozen=True):
-    """The rules about how cards are played.
-
-    A referee needs them, and the machine cannot observe them.
-    """
+    """The rules about how cards are played. The machine cannot observe them, a referee can."""
 
     pass_form: Literal["one_for_match", "any"]
     play_form: Literal["at_once_in_order", "at_once"]
@@ -193,16 +204,17 @@ class ConductRules(ProfileTable, frozen=True):
     undeclared: Literal["higher"]
 
     def is_report_due(self, before: int, left: int) -> bool:
-        """Return True if a play that reduces a hand from `before` to `left` cards is reported.
+        """Return True if the player must report the number of cards left after a play.
 
-        A report is due once a deal, for the play that brings a hand to ten cards or less (seed 003
-        R3: eight). A player who goes out with that play reports nothing (seed 000 A12).
+        The play reduces the hand from `before` to `left` cards. A report is due once a deal, for
+        the play that brings a hand to ten cards or less (seed 003 R3: eight). A player who goes out
+        with that play reports nothing (seed 000 A12).
         """
         return 0 < left <= self.report_at < before
 
 
 class EndingRules(ProfileTable, frozen=True):
-    """The end of a match. `deals` and `time_s` are 0 if the event's regulations set them."""
+    """The rules for the end of a match. `deals` and `time_s` are 0 if the event sets them."""
 
     methods: list[Literal["play_to_A", "deals", "timed", "timed_deals"]]
     method: Literal["play_to_A", "deals", "timed", "timed_deals"]
@@ -218,7 +230,7 @@ class EndingRules(ProfileTable, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not legal, that lacks its limit, or that allows no deal."""
+        """Refuse a method that is not legal, that has no limit, or that allows no deal."""
         _refuse_duplicates("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
@@ -234,7 +246,7 @@ class EndingRules(ProfileTable, frozen=True):
 
 
 class DealPoints(ProfileTable, frozen=True):
-    """The points for a won deal, by class of result. All are 0 if the rulebook has none."""
+    """The points for a won deal, for each class of result. All are 0 if the rulebook has none."""
 
     R12: Points
     R13: Points
@@ -242,11 +254,11 @@ class DealPoints(ProfileTable, frozen=True):
 
 
 class ScoreRules(ProfileTable, frozen=True):
-    """The points of a match. Lists of points are empty if the rulebook has none.
+    """The points for matches and deals.
 
-    `match_points`: for a win, a draw, a loss. `level_points`: for the winner and the loser, by
-    difference of levels 0…13. `deal_points_by`: by the levels that the winners climbed, or by the
-    result, even if fewer levels were left.
+    A list of points is empty if the rulebook has none. `match_points`: for a win, a draw, a loss.
+    `level_points`: for the winner and the loser, by difference of levels 0…13. `deal_points_by`: by
+    the levels that the winners climbed, or by the result, even if fewer levels were left.
     """
 
     match_points: list[Points]
@@ -270,7 +282,12 @@ class ScoreRules(ProfileTable, frozen=True):
             if len(getattr(self, key)) not in lengths:
                 raise ValueError(f"{key}: expected {lengths[1]} of them, or none")
         for key in ("match_points", "forfeit_match_points", "forfeit_level_points"):
-            _refuse_rising_points(key, getattr(self, key))
+            points = getattr(self, key)
+            is_falling = all(better >= worse for better, worse in pairwise(points))
+            if points and not (is_falling and points[0] > points[-1]):
+                raise ValueError(
+                    f"{key} = {list(points)}: expected the most first and less at the end"
+                )
         for n, (winner, loser) in enumerate(self.level_points):
             if winner < loser:
                 raise ValueError(
@@ -284,15 +301,11 @@ class ScoreRules(ProfileTable, frozen=True):
                 )
 
 
-def _refuse_rising_points(key: str, points: Sequence[int]) -> None:
-    """Raise ValueError for points that rise from better to worse results, or are all the same."""
-    falling = all(points[n] >= points[n + 1] for n in range(len(points) - 1))
-    if points and not (falling and points[0] > points[-1]):
-        raise ValueError(f"{key} = {list(points)}: expected the most first and less at the end")
-
-
 class ClockRules(ProfileTable, frozen=True):
-    """Time limits in seconds (0: no limit). A clock only proposes, and a referee rules."""
+    """The time limits of a match in seconds. 0 means no limit.
+
+    A clock only proposes a penalty, and a referee decides.
+    """
 
     play_clock: Literal["off", "on_call", "every_play"]
     play_s: Seconds
@@ -307,13 +320,13 @@ class ClockRules(ProfileTable, frozen=True):
     added_time_chief_s: Seconds
 
     def __post_init__(self) -> None:
-        """Refuse a default for lateness without a time limit for lateness."""
+        """Refuse the loss of a match for lateness if there is no time limit for it."""
         if self.late_then == "default" and not self.late_s:
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
 
 class PenaltyRules(ProfileTable, frozen=True):
-    """The ladder of penalties: the limits of repetition, and the effect of a foul."""
+    """The rules for penalties: limits of repetition, and the consequences of a foul."""
 
     catalogue: CatalogueNumber
     violations_to_foul: Times
@@ -334,14 +347,14 @@ class PenaltyRules(ProfileTable, frozen=True):
     settled_by_players: Literal["referee_decides", "closed"]
 
     def __post_init__(self) -> None:
-        """Refuse level bounds in the wrong order, because no level is between them."""
+        """Refuse level bounds of which the first is higher than the second."""
         low, high = self.level_bounds
         if RANKS.index(low) > RANKS.index(high):
             raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')
 
 
 class SheetRoles(ProfileTable, frozen=True):
-    """The persons who keep and sign the score sheet."""
+    """The persons who write, check and sign the score sheet."""
 
     scorer: Seat | Literal["referee"]
     checker: Seat | Literal["none"]

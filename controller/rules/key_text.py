@@ -1,14 +1,13 @@
 """The keys and values of the profiles in words, in English and Chinese (keys.toml)."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from controller.host import toml_files
 from controller.rules.profile import Profile, rules_by_key
 from controller.words import Words
 
@@ -16,7 +15,7 @@ _MINUTE_S = 60
 
 
 class UnitForm(msgspec.Struct, frozen=True, array_like=True):
-    """The text for a number with a unit. `one` is the English text for the number 1."""
+    """The texts for a number with its unit. `one` is the English text for the number 1."""
 
     en: str
     zh: str
@@ -24,7 +23,7 @@ class UnitForm(msgspec.Struct, frozen=True, array_like=True):
 
 
 class KeyText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words for one key. keys.toml explains each field."""
+    """The words that explain one key of the profiles. keys.toml explains each field."""
 
     label: Words
     about: Words
@@ -44,7 +43,7 @@ class _KeysFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def all_keys() -> Mapping[str, KeyText]:
-    """Return every key by its dotted name, in the order of the tables."""
+    """Return the words for every key, by dotted key, in the order of the tables."""
     return _keys_file().keys
 
 
@@ -55,7 +54,7 @@ def table_title(key: str) -> Words:
 
 
 def value_words(key: str, value: object) -> Words:
-    """Return the value of a dotted key in words. Raises KeyError for an unknown key."""
+    """Return the value of a dotted key as text for people. Raises KeyError for an unknown key."""
     words = _keys_file().keys[key]
     if _value_name(value) in words.choices:
         return words.choices[_value_name(value)]
@@ -67,17 +66,17 @@ def value_words(key: str, value: object) -> Words:
 
 
 def remark_on_key(profile: Profile, key: str) -> Words | None:
-    """Return the remark on a key for the text of a profile, or None if there is no remark."""
+    """Return the remark in keys.toml about a key under the profile's rulebook, or None."""
     return _keys_file().keys[key].remarks.get(profile.text)
 
 
 def is_unset(key: str, value: object) -> bool:
-    """Return True if a value settles nothing, so that a person must fill it in."""
+    """Return True if a value decides nothing, so that a person must fill it in."""
     return value in _keys_file().keys[key].unset and not isinstance(value, bool)
 
 
 def has_no_effect(profile: Profile, key: str) -> bool:
-    """Return True if a key has no effect in a profile, because of the fixed values of other keys.
+    """Return True if fixed values of other keys make a key meaningless in a profile.
 
     While an event may still change one of those other keys, the key may have an effect.
     """
@@ -109,7 +108,7 @@ def _number_words(words: KeyText, value: int) -> Words:
 
 
 def _with_unit(unit: str, text: Words) -> Words:
-    """Put a number, or several numbers as one text, before its unit."""
+    """Return the text of one or several numbers, followed by their unit."""
     form = _keys_file().units[unit]
     en = form.one if text.en == "1" else form.en
     return Words(en.format(text.en), form.zh.format(text.zh))
@@ -121,7 +120,10 @@ def _common_words(value: object) -> Words:
 
 
 def _value_name(value: object) -> str:
-    """Return a value as keys.toml names it. Pairs of numbers and bands are written for people."""
+    """Return the name of a value in keys.toml.
+
+    Pairs of numbers and bands are written as people write them.
+    """
     match value:
         case bool():
             return "true" if value else "false"
@@ -136,6 +138,5 @@ def _value_name(value: object) -> str:
 
 @cache
 def _keys_file() -> _KeysFile:
-    text = resources.files("controller.rules").joinpath("keys.toml").read_text(encoding="utf-8")
-    raw: dict[str, Any] = tomllib.loads(text)
-    return msgspec.convert(raw, _KeysFile)
+    text = resources.files("controller.rules").joinpath("keys.toml").read_text("utf-8")
+    return toml_files.parse(text, _KeysFile, name="keys.toml")

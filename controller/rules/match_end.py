@@ -25,9 +25,10 @@ EndReason = Literal[
 
 
 class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The way a match ended. `winner` is None after a draw.
+    """The winner of a match, and the way in which the match ended.
 
-    After "disqualified" the losing pair may not continue in the event (seed 000 A15.3.5).
+    `winner` is None after a draw. After "disqualified" the losing pair may not continue in the
+    event (seed 000 A15.3.5).
     """
 
     winner: Side | None
@@ -35,7 +36,10 @@ class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
-    """The limit is reached without a winner. An extra deal decides the match (加打一副)."""
+    """The result of a match that reached its limit without a winner.
+
+    An extra deal decides the match (加打一副).
+    """
 
 
 def decide_match(
@@ -49,8 +53,8 @@ def decide_match(
     """Return how the match has ended after a deal, or None if the match continues.
 
     `time_up`: the time of the match is over. `knockout`: the match must have a winner (seed 000
-    A14.5). `extra_result`: the result of the extra deal that was just played. The side of UP in the
-    extra deal wins the match, also if both sides are at A (provisional).
+    A14.5). `extra_result`: the result of the extra deal that was just played. The side that
+    finishes first in the extra deal wins the match, also if both sides are at A (provisional).
     """
     if standing.won is not None:
         past_a = standing.levels.of(standing.won) == PAST_A
@@ -63,7 +67,7 @@ def decide_match(
 
 
 def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
-    """Return True if a match has reached its number of deals or its time (seed 000 A14.2)."""
+    """Return True if a match has reached its limit of deals or time. Source: seed 000 A14.2."""
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
     return by_deals or (method in ("timed", "timed_deals") and time_up)
@@ -78,17 +82,11 @@ def _decide_by_level(
     equal = profile.ending.equal_knockout if knockout else profile.ending.equal
     if equal == "draw":
         return MatchVerdict(None, "draw")
-    first = _first_to_reach(standing) if equal == "first_to_reach" else None
-    return MatchVerdict(first, "first_to_reach") if first else ExtraDealNeeded()
-
-
-def _first_to_reach(standing: MatchStanding) -> Side | None:
-    """Return the side that reached the equal level first, or None if neither has left the start."""
-    level = standing.levels.NS
-    ns, ew = standing.first_row_at_level("NS", level), standing.first_row_at_level("EW", level)
-    if ns == ew:
-        return None
-    return "NS" if ns < ew else "EW"
+    sides: tuple[Side, Side] = ("NS", "EW")
+    ns, ew = (standing.first_row_at_level(side, standing.levels.NS) for side in sides)
+    if equal == "extra_deal" or ns == ew:  # Equal rows: neither side has left the start.
+        return ExtraDealNeeded()
+    return MatchVerdict("NS" if ns < ew else "EW", "first_to_reach")
 
 
 PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})
@@ -99,10 +97,11 @@ A forfeit keeps the better real points (A15.3.4).
 
 
 class MatchScore(msgspec.Struct, frozen=True, gc=False):
-    """The points of a match. A field is None if the rulebook has no points of that kind.
+    """The points of a match.
 
-    `total`: match points plus deal points. `rests_on`: the provisional keys that these numbers
-    depend on, printed beside the numbers.
+    A field is None if the rulebook has no points of that kind. `total`: match points plus deal
+    points. `rests_on`: the provisional keys that these numbers depend on, printed beside the
+    numbers.
     """
 
     match_points: PerSide | None
@@ -113,15 +112,14 @@ class MatchScore(msgspec.Struct, frozen=True, gc=False):
 
 
 def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict) -> MatchScore:
-    """Return the points of a match that ended with `end` (seed 000 A13.3, 004 CN5)."""
+    """Return the points of a match that ended as `end` states. Source: seed 000 A13.3, 004 CN5."""
     match_points = _match_points(profile, end)
-    level_points = _level_points(profile, standing, end)
+    level_points, by_table = _level_points(profile, standing, end)
     worth = profile.score.deal_points
     deal_points = standing.points if any((worth.R12, worth.R13, worth.R14)) else None
     total = None
     if profile.score.total == "sum" and deal_points is not None and match_points is not None:
         total = PerSide(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
-    by_table = level_points is not None and not _has_fixed_level_points(profile, end, standing)
     used = {
         "score.match_points": match_points is not None,
         "score.level_points": by_table,
@@ -133,7 +131,7 @@ def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerd
 
 
 def level_points(profile: GuandanProfile, difference: int) -> tuple[int, int]:
-    """Return the level points of the winner and of the loser for a difference of 0…13 levels."""
+    """Return the level points of winner and loser if their levels differ by `difference` (0…13)."""
     return profile.score.level_points[difference]
 
 
@@ -150,45 +148,36 @@ def _match_points(profile: GuandanProfile, end: MatchVerdict) -> PerSide | None:
 
 def _level_points(
     profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict
-) -> PerSide | None:
-    if not profile.score.level_points:
-        return None
+) -> tuple[PerSide | None, bool]:
+    """Return the level points, and True if they follow from the table of level points.
+
+    Otherwise they are the fixed number for a forfeited match. Source: seed 000 A15.3.4.
+    """
+    levels, score = standing.levels, profile.score
+    if not score.level_points:
+        return None, False
+    fixed = score.forfeit_level_points if end.how in PENALTY_END_REASONS else []
     if end.how == "both_lost":
-        return PerSide()
-    if end.how in PENALTY_END_REASONS and profile.score.forfeit_level_points:
-        win, loss = profile.score.forfeit_level_points
-        if end.how == "forfeit" and end.winner is not None:
-            win = _forfeit_points(profile, standing, end.winner, win)
-        return _points_by_side(end.winner, win, loss)
-    ahead: Side = "NS" if standing.levels.NS >= standing.levels.EW else "EW"
-    return _points_by_side(
-        ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW))
-    )
+        return PerSide(), not fixed
+    if not fixed:
+        ahead: Side = "NS" if levels.NS >= levels.EW else "EW"
+        return _points_by_side(ahead, *level_points(profile, abs(levels.NS - levels.EW))), True
+    win, loss = fixed
+    if end.how != "forfeit" or end.winner is None:
+        return _points_by_side(end.winner, win, loss), False
+    lead = levels.of(end.winner) - levels.of(other_side(end.winner))
+    win = _forfeit_points(profile, lead, win)
+    return _points_by_side(end.winner, win, loss), lead > 0
 
 
-def _has_fixed_level_points(
-    profile: GuandanProfile, end: MatchVerdict, standing: MatchStanding
-) -> bool:
-    """Return True if the level points are the fixed ones of a forfeit (A15.3.4).
+def _forfeit_points(profile: GuandanProfile, lead: int, fixed: int) -> int:
+    """Return the level points of the side that wins by a forfeit and is `lead` levels ahead.
 
-    Otherwise they follow from the table of level points.
+    They are the fixed points, or the real points of that side if those are more. `forfeit_keeps`:
+    "higher" compares the real points of the innocent side with the fixed points. "margin" compares
+    the difference between the real points of both sides with the fixed points. Source: seed 000
+    A15.3.4.
     """
-    if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
-        return False
-    if end.winner is None or end.how != "forfeit":
-        return True
-    return standing.levels.of(end.winner) <= standing.levels.of(other_side(end.winner))
-
-
-def _forfeit_points(
-    profile: GuandanProfile, standing: MatchStanding, winner: Side, fixed: int
-) -> int:
-    """Return the level points of the innocent side: its real points if they are more (A15.3.4).
-
-    `forfeit_keeps`: "higher" compares the real points of the innocent side with the fixed points.
-    "margin" compares the difference between the real points of both sides with the fixed points.
-    """
-    lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
     if lead <= 0 or profile.score.forfeit_keeps == "none":
         return fixed
     real, theirs = level_points(profile, lead)

@@ -1,6 +1,6 @@
-"""The standing of two sides in a match, and the changes by a deal or a penalty.
+"""The standing of two sides in a match, and its changes after a deal or a penalty.
 
-The ladder, the rules of A and the choice of the level: seed 000 A3.10–11, A14.2. Failures at A: 003
+The levels, the rules of A and the choice of the level: seed 000 A3.10–11, A14.2. Failures at A: 003
 R5.5 and 004 CN5. This module does not depend on how a deal was played.
 """
 
@@ -17,7 +17,7 @@ from controller.seats import other_side
 
 
 class PerSide(msgspec.Struct, frozen=True, gc=False):
-    """A number for each side."""
+    """A pair of numbers, one for each side."""
 
     NS: int = 0
     EW: int = 0
@@ -36,10 +36,10 @@ class PerSide(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
-    """The facts of a deal for the standing: its level, the owner of the level, the result.
+    """The facts of a deal that change the standing: its level, the owner of the level, the result.
 
-    `level` is the level that was really played, even if the sheet changes later. `owner` is None in
-    the first deal. `extra`: a deal that only decides the match.
+    `level` is the level that was really played, even if the sheet changes later. `owner`: the side
+    whose level was played, None in the first deal. `extra`: a deal that only decides the match.
     """
 
     level: Level
@@ -49,7 +49,7 @@ class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
 
 
 class LevelReached(msgspec.Struct, frozen=True, gc=False):
-    """The arrival of `side` at `level` in `row` of the sheet. Row 0 is the start."""
+    """The fact that `side` reached `level` in row `row` of the score sheet. Row 0 is the start."""
 
     side: Side
     level: Level
@@ -75,16 +75,17 @@ class MatchStanding(msgspec.Struct, frozen=True, gc=False):
     previous: DealResult | None = None
 
     def first_row_at_level(self, side: Side, level: Level) -> int:
-        """Return the row in which `side` first reached `level` or a higher one. 0 is the start.
+        """Return the first row of the score sheet in which `side` was at `level` or higher.
 
-        A level that a penalty took away again still counts as reached (seed 003 N4.3).
+        Row 0 is the start. A level that a penalty took away again still counts as reached (seed 003
+        N4.3).
         """
         rows = [climb.row for climb in self.reached if climb.side == side and climb.level >= level]
         return min(rows, default=0)
 
 
 def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
-    """Return the level of the next deal: the level of the previous winners (provisional).
+    """Return the level of the next deal, which is the level of the previous winners (provisional).
 
     The first deal is played at the starting level, even after a penalty (003 N4.3).
     """
@@ -94,7 +95,7 @@ def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
 
 
 def initial_standing(profile: GuandanProfile) -> MatchStanding:
-    """Return the standing before the first deal (seed 000 A3.10.1)."""
+    """Return the standing before the first deal. Source: seed 000 A3.10.1."""
     start = parse_level(profile.levels.start)
     there = LevelReached("NS", start, 0), LevelReached("EW", start, 0)
     return MatchStanding(levels=PerSide(start, start), reached=there)
@@ -103,7 +104,7 @@ def initial_standing(profile: GuandanProfile) -> MatchStanding:
 def standing_after_deal(
     profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal, row: int
 ) -> MatchStanding:
-    """Return the standing after a deal that counts. `row` is its number on the sheet."""
+    """Return the standing after a deal that counts, in row `row` of the score sheet."""
     winners, steps = played.result.winners, levels_gained(profile, played.result)
     passed = has_passed_a(profile, standing, played)
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
@@ -121,16 +122,17 @@ def standing_after_deal(
 
 
 def levels_gained(profile: GuandanProfile, result: DealResult) -> int:
-    """Return how many levels a result is worth (seed 000 A3.10.2)."""
+    """Return the number of levels that a result is worth. Source: seed 000 A3.10.2."""
     steps: int = getattr(profile.levels.upgrade, result.result_class)
     return steps
 
 
 def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> int:
-    """Return the points of a won deal: by the levels climbed, or by its result (004 CN5).
+    """Return the points of the winners of a deal.
 
-    The text "升一级5分" is ambiguous if fewer levels are left up to A than the result is worth
-    (provisional). A side that passes A counts as climbing the full worth of the result.
+    They depend on the levels climbed, or on the result (004 CN5). The text "升一级5分" is ambiguous
+    if fewer levels are left up to A than the result is worth (provisional). A side that passes A
+    counts as climbing the full worth of the result.
     """
     points: dict[str, int] = msgspec.structs.asdict(profile.score.deal_points)
     if profile.score.deal_points_by == "result":
@@ -140,10 +142,11 @@ def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> i
 
 
 def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal) -> bool:
-    """Return True if the winners of a deal pass A with it (seed 000 A14.2.1).
+    """Return True if the winners of a deal pass A, the last level, and so win the match.
 
     A may not be jumped, so the deal must have been played at A, and the winners must have been at
-    A. With `a_own_level_only` it must also have been the winners' own A (provisional).
+    A. With `a_own_level_only` it must also have been the winners' own A (provisional). Source: seed
+    000 A14.2.1.
     """
     rules, winners = profile.levels, played.result.winners
     if standing.levels.of(winners) != ACE or played.level != ACE:
@@ -158,11 +161,11 @@ def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: Playe
 def apply_level_penalty(
     profile: GuandanProfile, standing: MatchStanding, side: Side, steps: int, row: int
 ) -> MatchStanding:
-    """Return the standing after a penalty moved `side` by `steps` levels (seed 003 R6.2–3).
+    """Return the standing after a penalty that moves `side` by `steps` levels.
 
     The new level stays within the bounds of the profile, and a penalty never lifts a side past A. A
     side past A does not come back, because that side has won (provisional). The level of a deal in
-    progress does not change.
+    progress does not change. Source: seed 003 R6.2–3.
     """
     if standing.levels.of(side) == PAST_A:
         return standing
@@ -174,9 +177,10 @@ def apply_level_penalty(
 
 
 def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
-    """Return the level after a climb. The climb stops at a level that must be played.
+    """Return the level that a side reaches from `level` by `steps` levels.
 
-    Seed 000 A14.2.1 names A, and an event may name other levels.
+    It stops at a level that must be played. Seed 000 A14.2.1 names A, and an event may name other
+    levels.
     """
     if level >= ACE:
         return level
@@ -201,9 +205,10 @@ def _count_failure(
     played: PlayedDeal,
     row: int,
 ) -> MatchStanding:
-    """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5).
+    """Return the standing with a deal at A counted as a failure if its owner did not pass A.
 
-    An extra deal never counts as a failure, because UP wins it (provisional).
+    An extra deal never counts as a failure, because UP wins it (provisional). Source: 003 R5.5, 004
+    CN5.
     """
     owner, rules = played.owner, profile.levels
     if played.extra:

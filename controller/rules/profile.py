@@ -1,7 +1,7 @@
 """A profile: one rulebook as data, read by profile_files.py from profiles/NAME.toml.
 
-Each rule is a key, dotted if it belongs to a table. Each key has its article in `sources`, or it is
-listed in `provisional` because the rulebook is silent and the value is a proposal.
+Each rule is a key, dotted if it belongs to a table. Each key has its article in `sources`. If the
+rulebook does not state the rule, the value is a proposal, and the key is in `provisional`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ RulebookNumber = Literal["000", "001", "002", "003", "004"]
 
 
 class EventRegulations(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The regulations of an event, when they are in force.
+    """The regulations by which a tournament changes single rules of a profile.
 
     `settled`: the keys that the regulations fix. `instead_of`: the replaced articles of the
     rulebook, by key (none for a key that was provisional). `before`: the values that were in force
@@ -46,15 +46,16 @@ class EventRegulations(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The parts of a rulebook that every dealing table needs, for any game.
+    """The rules that every dealing table needs, for any card game.
 
-    `hand`: cards a seat. `cut_margin`: a cut takes more cards than this number from either end.
-    `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`: least and most
-    passes. `hands_opened`: the time when the record of a played deal is published. The dotted key
-    of every rule is in `sources`, with its article or the event that settled it, or in
-    `provisional`. `left_to_event`: the article that leaves a key to the regulations of the event.
-    `departs`: the article that contradicts a provisional value. `like`: the profile that provides
-    every value which the profile's own file lacks. `text`: the number that cites its rulebook.
+    `hand`: the number of cards for each seat. `cut_margin`: a cut takes more cards than this number
+    from either end. `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`:
+    the least and the greatest number of shuffles. `hands_opened`: the time when the record of a
+    played deal is published. The dotted key of every rule is in `sources`, with its article or the
+    event that settled it, or in `provisional`. `left_to_event`: the article that leaves a key to
+    the regulations of the event. `departs`: the article that contradicts a provisional value.
+    `like`: the profile that provides every value which the profile's own file lacks. `text`: the
+    number that cites its rulebook.
     """
 
     name: str
@@ -80,7 +81,10 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     event: EventRegulations | None
 
     def __post_init__(self) -> None:
-        """Refuse hands that do not add up to the set, and a cut margin that leaves no legal cut."""
+        """Refuse hands that do not add up to the set, and a cut margin that leaves no legal cut.
+
+        Ranges of shuffles in the wrong order are refused too.
+        """
         if self.hand * len(SEATS) != self.deck.cards:
             raise ValueError(f"hand = {self.hand}: expected {self.deck.cards // len(SEATS)}")
         if not self.cuts():
@@ -94,31 +98,28 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     @property
     def title(self) -> Words:
-        """Return the name that people use for the rulebook, in both languages.
-
-        `name` is for programs.
-        """
+        """Return the rulebook's name for people, in both languages. `name` is for programs."""
         return Words(self.title_en, self.title_zh)
 
     def cuts(self) -> range:
-        """Return the legal cuts: the possible numbers of cards in the packet taken off."""
+        """Return the numbers of cards that a player may take off when cutting."""
         return range(self.cut_margin + 1, self.deck.cards - self.cut_margin)
 
     def shuffles(self, deal: int) -> int:
-        """Return the least number of shuffler passes before deal `deal` (1, 2, …)."""
+        """Return the least number of shuffles before deal number `deal` (1, 2, …) of a match."""
         return self.shuffles_first[0] if deal == 1 else self.shuffles_later[0]
 
     def article(self, key: str) -> str | None:
-        """Return the source of the value of a dotted key, or None if the value is provisional."""
+        """Return the article for the value of a dotted key, or None if the value is provisional."""
         return self.sources.get(key)
 
     def is_settled(self, key: str) -> bool:
-        """Return True if the regulations of the event settle a dotted key."""
+        """Return True if the regulations of the tournament fix the value of a dotted key."""
         return self.event is not None and key in self.event.settled
 
 
 class GuandanProfile(Profile, frozen=True):
-    """A rulebook of Guandan."""
+    """A profile of Guandan, with the tables that only Guandan has."""
 
     game: Literal["guandan"]
     ceremony: guandan_tables.CeremonyRules
@@ -134,9 +135,9 @@ class GuandanProfile(Profile, frozen=True):
 
 
 class BigTwoProfile(Profile, frozen=True):
-    """A rulebook of Big Two: a practice profile (seed 002 A13 requires duplicated deals).
+    """A profile of Big Two, for practice only.
 
-    `deals`: number of deals in a match.
+    Seed 002 A13 requires duplicated deals. `deals`: number of deals in a match.
     """
 
     game: Literal["bigtwo"]
@@ -145,7 +146,7 @@ class BigTwoProfile(Profile, frozen=True):
 
 
 def rules_by_key(profile: Profile) -> dict[str, Any]:
-    """Return all rules of a profile by dotted key, in the order of its tables."""
+    """Return all rules of a profile, by dotted key, in the order of its tables."""
     raw = msgspec.to_builtins(profile)
     return dict(
         flatten_tables({key: value for key, value in raw.items() if key not in KEYS_ABOUT_PROFILE})

@@ -39,20 +39,20 @@ _PROFILE_TYPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo":
 
 
 class ProfileError(toml_files.FileError):
-    """A profile that does not exist or is not valid. Its text is one line."""
+    """The error for a profile that does not exist or is not valid. Its text is one line."""
 
 
 class UnknownProfile(ProfileError):
-    """A name that matches no profile, or the beginning of several names. `words` is one line."""
+    """The error for a name that matches no profile or begins several. `words` is one line."""
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the message in both languages."""
+        """Store the message in English and Chinese."""
         super().__init__(en)
         self.words = Words(en, zh)
 
 
 class _EventHeading(msgspec.Struct, frozen=True):
-    """The fields of an event's file that describe the event, in addition to the rules."""
+    """The fields of a tournament's file that describe the tournament and are no rules."""
 
     profile: str
     title_en: str
@@ -70,7 +70,7 @@ def profile_names() -> list[str]:
 
 
 def find_profile(text: str, event: Path | None = None) -> Profile:
-    """Return the profile whose name begins with `text`, an abbreviation such as "inter" or "bcta".
+    """Return the profile whose name begins with `text`, for example "inter" or "bcta".
 
     The rules that the file `event` settles are applied. Raises ProfileError, one line.
     """
@@ -85,9 +85,9 @@ def find_profile(text: str, event: Path | None = None) -> Profile:
 
 
 def load_profile(name: str, event: Path | None = None) -> Profile:
-    """Return the profile of that name, with the rules that the file `event` settles.
+    """Return a profile by name with the rules that the file `event` changes.
 
-    Raises ProfileError, one line.
+    Raises ProfileError.
     """
     profile = _load_once(name)
     return profile if event is None else apply_event_file(profile, event)
@@ -95,12 +95,18 @@ def load_profile(name: str, event: Path | None = None) -> Profile:
 
 @cache
 def _load_once(name: str) -> Profile:
-    """Read a profile once. A table, a console and a simulator of a hall request it many times."""
+    """Return the profile called `name`, read from its file at the first call only.
+
+    A table, a console and a simulator of a hall request it many times.
+    """
     return read_profile(_profile_text(name), f"{name}.toml")
 
 
 def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
-    """Return a profile of Guandan. Raises ProfileError, also for a profile of Big Two."""
+    """Return the Guandan profile called `name`, with the rules that the file `event` changes.
+
+    Raises ProfileError, also for a profile of Big Two.
+    """
     profile = load_profile(name, event)
     if not isinstance(profile, GuandanProfile):
         raise ProfileError(f'profile "{name}": expected a rulebook of Guandan')
@@ -108,7 +114,7 @@ def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
 
 
 def read_profile(text: str, name: str) -> Profile:
-    """Return a profile from TOML text. `name` is the name of its file. Raises ProfileError."""
+    """Return the profile in a TOML text. `name` is the name of its file. Raises ProfileError."""
     raw = toml_files.parse_tables(text, ProfileError, name=name)
     if f"{raw.get('name')}.toml" != name:
         named = toml_text(raw.get("name"))
@@ -118,7 +124,7 @@ def read_profile(text: str, name: str) -> Profile:
 
 
 def apply_event_file(profile: Profile, event: Path) -> Profile:
-    """Return a profile with the rules that an event's file settles. Raises ProfileError."""
+    """Return the profile with the rules that a tournament's file changes. Raises ProfileError."""
     name = str(event)
     raw = toml_files.parse_tables(
         toml_files.read_text(event, ProfileError), ProfileError, name=name
@@ -147,7 +153,7 @@ def apply_event_file(profile: Profile, event: Path) -> Profile:
 
 
 def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
-    """Remove and return the fields of an event's tables that describe it. Raises ProfileError."""
+    """Remove and return the fields that describe the tournament. Raises ProfileError."""
     toml_files.refuse_unprintable_text(raw, ProfileError, name=name)
     said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
     about = toml_files.convert_tables(said, _EventHeading, ProfileError, name=name)
@@ -160,7 +166,7 @@ def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
 
 
 def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
-    """Raise ProfileError for a key that an event may not settle, or that no profile has."""
+    """Raise ProfileError for a key that a tournament may not change, or that no profile has."""
     of_profile = [
         key for key in type(profile).__struct_fields__ if key not in _KEYS_NO_EVENT_MAY_SET
     ]
@@ -174,7 +180,7 @@ def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> 
 
 
 def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
-    """Complete the tables of a file from its base profile, and find the source of each rule."""
+    """Return the profile, with missing values from its base profile and the source of each rule."""
     same_text = raw.pop("same_text", False)
     told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
     own = [key for key, _ in flatten_tables(_without_keys_about_profile(raw))]
@@ -248,7 +254,7 @@ def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Merge two nested tables. Values of `above` override values of `below`."""
+    """Return both nested tables in one. Values of `above` override values of `below`."""
     both = {
         key: _merge_tables(below[key], value)
         if isinstance(value, dict) and isinstance(below.get(key), dict)
@@ -259,7 +265,7 @@ def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any
 
 
 def _key_and_its_tables(key: str) -> Iterator[str]:
-    """Yield the names that cover a dotted key, from the whole key to its first word."""
+    """Yield the key itself, then the names of the tables that contain it, innermost first."""
     while key:
         yield key
         key = key.rpartition(".")[0]
@@ -280,9 +286,9 @@ def _folder() -> resources.abc.Traversable:
 
 
 class ProfilesByHash:
-    """All profiles of this program by hash, and one more profile for each file in `events`.
+    """All profiles of this program by hash, also as each tournament file in `events` changes them.
 
-    Raises ProfileError, one line, for a file that is no event's file.
+    Raises ProfileError, one line, for a file that is no tournament's file.
     """
 
     def __init__(self, events: Sequence[Path] = ()) -> None:
@@ -299,12 +305,12 @@ class ProfilesByHash:
 
 
 def _profile_name_in(event: Path) -> str:
-    """Return the name of the profile that an event's file is for. Raises ProfileError."""
+    """Return the name of the profile that a tournament's file changes. Raises ProfileError."""
     text = toml_files.read_text(event, ProfileError)
     return str(toml_files.parse_tables(text, ProfileError, name=str(event)).get("profile", ""))
 
 
 @cache
 def _own_profiles_by_hash() -> dict[bytes, Profile]:
-    """Return the program's own profiles by their hashes. This takes a while."""
+    """Return the profiles of this program by their hashes. This takes a while."""
     return {profile_hash(profile): profile for profile in map(load_profile, profile_names())}

@@ -17,12 +17,12 @@ _LEVELS = {text: grade for grade, text in _TEXTS.items()}
 
 
 def level_text(grade: Level) -> str:
-    """Return a level as people write it: "2"…"10", "J", "Q", "K", "A", and "A+" past A."""
+    """Return a level as people write it: "2"…"10", "J", "Q", "K", "A", or "A+" past A."""
     return _TEXTS[grade]
 
 
 def level_change_words(steps: int) -> Words:
-    """Return a change of levels in words: levels up if `steps` is positive, else levels down."""
+    """Return a change of level in words, such as "two levels up" for 2 or "down" for -2."""
     many, way = abs(steps), Words("up", "升") if steps > 0 else Words("down", "降")
     number = _NUMBERS[many] if many < len(_NUMBERS) else str(many)
     return Words(f"{number} level{'' if many == 1 else 's'} {way.en}", f"{way.zh}{many}级")
@@ -32,7 +32,12 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def parse_level(text: str) -> Level:
-    """Return the level written as `text`. T counts as 10. Raises ValueError for any other text."""
+    """Return the level that is written as `text`.
+
+    "T" counts as 10.
+
+    Raises ValueError for any other text.
+    """
     word = text.strip().upper()
     try:
         return _LEVELS["10" if word == "T" else word]
@@ -56,9 +61,10 @@ def natural_rank(face: Face) -> int:
 
 
 def value_at_level(face: Face, level: int) -> int:
-    """Return the value of a face in level order: jokers first, then the level, then A…2.
+    """Return the value of a face by which cards are compared in a deal at `level`.
 
-    `level` is a natural rank, 2…14 (seed 000 A7.1, A8.1).
+    Jokers are first, then cards of the level, then A…2. `level` is a natural rank, 2…14. Source:
+    seed 000 A7.1, A8.1.
     """
     rank = natural_rank(face)
     return LEVEL_VALUE if rank == level else rank
@@ -70,12 +76,12 @@ def is_joker(face: Face) -> bool:
 
 
 def is_wild(face: Face, level: int) -> bool:
-    """Return True if a face is wild (逢人配): the heart of the level (seed 000 A7.2)."""
+    """Return True for the heart of the level, which is wild (逢人配). Source: seed 000 A7.2."""
     return not is_joker(face) and face // len(RANKS) == HEARTS and natural_rank(face) == level
 
 
 def wild_card(level: int) -> Face:
-    """Return the face that is wild at a level."""
+    """Return the face that is wild in a deal at `level`."""
     return HEARTS * len(RANKS) + level - 2
 
 

@@ -1,17 +1,16 @@
-"""The points that an event must settle in addition to its rulebook: the 补充规定, as data.
+"""The points that a tournament must settle in addition to its rulebook: the 补充规定, as data.
 
 These are the keys that the text leaves to the event, every provisional value, every human act that
-the machine replaces, and every question on which the text is silent. Rows without a key are in
+the machine replaces, and every question that the text does not answer. Rows without a key are in
 regulations.toml.
 """
 
-import tomllib
 from functools import cache
 from importlib import resources
-from typing import Any
 
 import msgspec
 
+from controller.host import toml_files
 from controller.rules.key_text import all_keys as keys_in_words
 from controller.rules.key_text import has_no_effect, is_unset, remark_on_key, value_words
 from controller.rules.profile import Profile, RulebookNumber, rules_by_key
@@ -19,12 +18,12 @@ from controller.words import Words
 
 
 class RegulationPoint(msgspec.Struct, frozen=True):
-    """A key that the event's regulations must settle, with the value in force until then.
+    """A key that the regulations of a tournament must settle, with its present value.
 
     `remark`: a remark on the key for this text. `unset`: the value settles nothing, and a person
     must fill it in. `article`: the article of the rulebook, None if there is none. `left_by`: the
     article that leaves the key to the event. `departs`: the article that the provisional value
-    departs from. `settled`: the event's regulations settle the key. Then `before` is the replaced
+    contradicts. `settled`: the event's regulations settle the key. Then `before` is the replaced
     value, and the key is no longer `provisional`.
     """
 
@@ -43,11 +42,11 @@ class RegulationPoint(msgspec.Struct, frozen=True):
 
 
 class ReplacedAct(msgspec.Struct, frozen=True):
-    """A human act of the text that the machine replaces.
+    """An act of people in the rulebook that the machine replaces.
 
-    `article`: the article that requires the act, empty if the text is silent. `allowed_by`: the
-    article that allows a machine to do it. None means that only the event's regulations can allow
-    it.
+    `article`: the article that requires the act, empty if the text does not mention it.
+    `allowed_by`: the article that allows a machine to do it. None means that only the event's
+    regulations can allow it.
     """
 
     title: Words
@@ -59,7 +58,10 @@ class ReplacedAct(msgspec.Struct, frozen=True):
 
 
 class OpenMatter(msgspec.Struct, frozen=True):
-    """A question that the text leaves open without a key, or the reading of unclear words."""
+    """A question that the rulebook leaves open, or the interpretation of unclear words.
+
+    No key of the profile decides it.
+    """
 
     what: Words
     article: str
@@ -67,7 +69,7 @@ class OpenMatter(msgspec.Struct, frozen=True):
 
 
 class Regulations(msgspec.Struct, frozen=True):
-    """All points that an event's regulations must cover for one profile.
+    """All points that the regulations of a tournament must cover for one profile.
 
     `cited`: the document of the cited articles. `departs`: provisional values that differ from an
     article. `changed`: values that the event sets although an article leaves nothing open.
@@ -84,7 +86,7 @@ class Regulations(msgspec.Struct, frozen=True):
 
 
 def regulations_to_settle(profile: Profile) -> Regulations:
-    """Return the points that an event under this profile must settle, or has settled.
+    """Return the points that a tournament with this profile must settle or has settled.
 
     A key without effect in this profile is left out, unless the event names it.
     """
@@ -95,14 +97,18 @@ def regulations_to_settle(profile: Profile) -> Regulations:
     ]
     points = [p for p in named if p.settled or not has_no_effect(profile, p.key)]
     own = [p for p in points if p.left_by is None and p.departs is None]
-    file = _regulations_file()
+    file, text = _regulations_file(), profile.text
     return Regulations(
-        cited=file.cited[profile.text],
+        cited=file.cited[text],
         left=tuple(p for p in points if p.left_by is not None),
         provisional=tuple(p for p in own if p.article is None),
         departs=tuple(p for p in points if p.left_by is None and p.departs is not None),
         changed=tuple(p for p in own if p.article is not None),
-        acts=tuple(row.for_text(profile.text) for row in file.act if profile.text in row.texts),
+        acts=tuple(
+            ReplacedAct(row.title, row.by, row.machine, article, row.allowed.get(text), row.keys)
+            for row in file.act
+            if (article := row.texts.get(text)) is not None
+        ),
         matters=_open_matters(file.matter, profile),
         gaps=_open_matters(file.gap, profile),
     )
@@ -135,17 +141,6 @@ class _ReplacedActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     texts: dict[RulebookNumber, str]
     allowed: dict[RulebookNumber, str] = {}
 
-    def for_text(self, text: RulebookNumber) -> ReplacedAct:
-        """Return the row in its form for one text."""
-        return ReplacedAct(
-            self.title,
-            self.by,
-            self.machine,
-            self.texts[text],
-            self.allowed.get(text),
-            self.keys,
-        )
-
 
 class _OpenMatterRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what: Words
@@ -170,8 +165,6 @@ def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[O
 
 @cache
 def _regulations_file() -> _RegulationsFile:
-    folder = resources.files("controller.rules")
-    raw: dict[str, Any] = tomllib.loads(
-        folder.joinpath("regulations.toml").read_text(encoding="utf-8")
-    )
-    return msgspec.convert(raw, _RegulationsFile)
+    name = "regulations.toml"
+    text = resources.files("controller.rules").joinpath(name).read_text("utf-8")
+    return toml_files.parse(text, _RegulationsFile, name=name)

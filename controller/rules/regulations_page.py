@@ -1,4 +1,4 @@
-"""The 补充规定 as a page to sign, in Chinese and English, and the hash that commitments use.
+"""The 补充规定 as a page to sign, in Chinese and English, and the hash that commitments contain.
 
 The page is plain text. The printed text and the hashed text are the same bytes (UTF-8, a line feed
 after every line).
@@ -35,12 +35,12 @@ _KNOWN: dict[bytes, bytes] = {}
 
 
 def profile_hash(profile: Profile) -> bytes:
-    """Return the hash that names a profile in commitments.
+    """Return the hash by which commitments name a profile.
 
     The hash covers the rules and the page of regulations:
 
-    SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖
-    L(SHA-256 of the page) ), as defined in controller/deal/PROOF.md.
+    SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖ L(SHA-256 of
+    the page) ), as defined in controller/deal/PROOF.md.
     """
     text = canonical_json(profile)
     if text not in _KNOWN:
@@ -55,12 +55,15 @@ def profile_hash(profile: Profile) -> bytes:
 
 
 def page_hash(profile: Profile) -> bytes:
-    """Return SHA-256 of the page as plain text."""
+    """Return the SHA-256 hash of the regulations page as plain text."""
     return hashlib.sha256(regulations_text(profile).encode()).digest()
 
 
 def regulations_text(profile: Profile) -> str:
-    """Return the page for one profile, with the regulations of its event if there are any."""
+    """Return the regulations page for one profile, as text.
+
+    It includes the regulations of the profile's event if there are any.
+    """
     return "".join(f"{line}\n" for line in _page_lines(profile))
 
 
@@ -115,14 +118,14 @@ def _page_head(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield parts as lines. Only the first line begins at the margin."""
+    """Yield the parts as lines of the page. All lines except the first are indented."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)
 
 
 def _section(number: str, title: Words, items: Iterable[PageItem]) -> PageLines:
-    """Yield one section of the page: its numbered items, all their lines at one indent."""
+    """Yield the lines of one section of the page: a heading and its numbered items."""
     yield ""
     yield from _hanging_lines(f"{number}、{title.zh}", title.en)
     yield _RULE
@@ -145,23 +148,18 @@ def _point_item(point: RegulationPoint) -> PageItem:
     elif point.settled:
         yield _value_row(point.value)
         yield ("■ 已定 settled by the event",)
-        yield from _replaced_value_rows(point)
+        if point.before is None or point.before == point.value:
+            yield "与原值相同 as it was", _origin_text(point)
+        else:
+            zh, *en = _both_languages(point.before)
+            yield f"原为 instead of: {zh}", *en, _origin_text(point)
     else:
         yield *_value_row(point.value), *_origin_marks(point)
         yield (f"□ 照此 as it stands   □ 改为 changed to: {_BLANK}",)
 
 
-def _replaced_value_rows(point: RegulationPoint) -> PageItem:
-    """Yield the value that the regulations of the event replace, and the source of that value."""
-    if point.before is None or point.before == point.value:
-        yield "与原值相同 as it was", _origin_text(point)
-    else:
-        zh, *en = _both_languages(point.before)
-        yield f"原为 instead of: {zh}", *en, _origin_text(point)
-
-
 def _origin_marks(point: RegulationPoint) -> tuple[str, ...]:
-    """Return the source of an unsettled value, and the article that leaves it open."""
+    """Return the source of a value, and the article that leaves the value to the tournament."""
     source = () if point.unset and point.article is None else (_origin_text(point),)
     if point.left_by is None:
         return source

@@ -1,4 +1,6 @@
-"""Lines of Chinese and English text that fit a width. A Chinese character takes two cells.
+"""Functions that break Chinese and English text into lines.
+
+A Chinese character takes two cells.
 
 The wrapped text is hashed (regulations_page.py), so every version of Python must produce the same
 lines from the same text. A table in this file therefore lists the wide characters.
@@ -26,12 +28,12 @@ _NOT_LAST = frozenset("（【《［“‘([{")
 
 
 def cell_width(text: str) -> int:
-    """Return how many cells of a line a text takes."""
+    """Return the width of a text in cells. A Chinese character takes two cells."""
     return len(text) + len(_WIDE_CHARACTER.findall(text))
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most `width` cells, between words or Chinese characters.
+    """Return lines of at most `width` cells, broken between words or Chinese characters.
 
     A piece longer than a whole line is broken anywhere.
     """
@@ -46,7 +48,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def pack(parts: Iterable[str], width: int) -> list[str]:
-    """Place parts side by side, with two blanks between them.
+    """Return lines that contain the parts side by side, with two blanks between them.
 
     A part that does not fit begins a new line.
     """
@@ -60,7 +62,7 @@ def pack(parts: Iterable[str], width: int) -> list[str]:
 
 
 def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
-    """Yield the pieces that must not be broken, each with the blanks before it."""
+    """Yield the pieces of a text between which a line may break, each with the blanks before it."""
     for gap, word in re.findall(r"( *)([^ ]+)", text):
         before, piece = gap, ""
         for sign in word:

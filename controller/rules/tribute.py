@@ -1,8 +1,10 @@
 """Tribute (贡牌): the payers and receivers, the cards to pay, and the leader after tribute.
 
-Only functions for known hands take faces: has_anti_tribute, tribute_choices, tribute_value and
-is_right_tribute. All other functions take the values of cards in level order
-(ranks.value_at_level). tribute_returns.py has the rules for returns and the cost of a wrong card.
+Before the next deal, the losers pay a card to the winners (tribute), and each receiver gives a card
+back (return). Only functions for known hands take faces: has_anti_tribute, tribute_choices,
+tribute_value and is_right_tribute. All other functions take the values of cards in level order
+(ranks.value_at_level). tribute_returns.py has the rules for returns and the consequences of a wrong
+card.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,16 +33,16 @@ GiverAndReceiver = tuple[Seat, Seat]
 
 
 class TributeError(ValueError):
-    """A tribute or return that does not follow from the given facts. Its text is one line."""
+    """The error for a tribute or return that the given facts do not allow. Its text is one line."""
 
 
 class TributePlan(msgspec.Struct, frozen=True, gc=False):
-    """The routes of tributes and returns, those of UP first.
+    """The seats that give and receive each tribute and each return.
 
-    `payments`: payer and receiver. `returns`: giver and receiver of the return. `equal`: two
-    tributes have the same value. `choice_open`: UP may still choose whose tribute to take.
-    `leader`: None until the returns decide. `article`: the article of the rulebook. `keys`: the
-    used rules that differ between rulebooks.
+    The tribute to UP, and the return of UP, come first. `payments`: payer and receiver. `returns`:
+    giver and receiver of the return. `equal`: two tributes have the same value. `choice_open`: UP
+    may still choose whose tribute to take. `leader`: None until the returns decide. `article`: the
+    article of the rulebook. `keys`: the used rules that differ between rulebooks.
     """
 
     payments: tuple[GiverAndReceiver, ...]
@@ -55,7 +57,7 @@ class TributePlan(msgspec.Struct, frozen=True, gc=False):
 def finish_owing_tribute(
     profile: GuandanProfile, previous: DealResult | None
 ) -> FinishOrder | None:
-    """Return the finish order that determines the tribute, or None if no tribute is owed.
+    """Return the finish order that decides who pays tribute, or None if no seat pays.
 
     The result is None in the first deal of a match, and after a forfeited deal (seed 000 A15.3.3).
     An event may have a different rule. Then the named leader counts as UP of a double-down.
@@ -68,9 +70,10 @@ def finish_owing_tribute(
 
 
 def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tuple[Seat, ...]:
-    """Return the seats that owe tribute: LAST, or both losers, UP's next first.
+    """Return the seats that must pay tribute.
 
-    () means no tribute.
+    They are LAST, or both losers of a double-down. Of two losers, the seat next to UP is first. The
+    tuple is empty if no tribute is owed.
     """
     owed = finish_owing_tribute(profile, previous)
     return () if owed is None else owed.payers
@@ -79,9 +82,10 @@ def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tupl
 def has_anti_tribute(
     profile: GuandanProfile, payers: Sequence[Seat], hands: Mapping[Seat, Sequence[Face]]
 ) -> bool:
-    """Return True if the payers hold both big jokers between them (抗贡).
+    """Return True if the seats that owe tribute hold both big jokers (抗贡).
 
-    A player who owes nothing does not count, even as the partner of LAST (seed 000 A10.3).
+    They then pay nothing. A player who owes nothing does not count, even as the partner of LAST
+    (seed 000 A10.3).
     """
     rules = profile.tribute
     allowed = rules.anti_single if len(payers) == 1 else rules.anti_double
@@ -89,18 +93,20 @@ def has_anti_tribute(
 
 
 def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
-    """Return True if payers must claim 抗贡. Otherwise 抗贡 applies automatically.
+    """Return True if players must claim their freedom from tribute (抗贡).
 
-    Seeds 003 R4.3–4 and 004 CN5 use "may". Under seed 000 A10.3 no tribute is needed.
+    Otherwise 抗贡 applies automatically. Seeds 003 R4.3–4 and 004 CN5 use "may". Under seed 000
+    A10.3 no tribute is needed.
     """
     return profile.tribute.anti == "declared"
 
 
 def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> frozenset[Face]:
-    """Return the faces of which one must be paid: the largest of the hand, but no wild card.
+    """Return the largest faces of a hand, of which the player must pay one as tribute.
 
-    `level` is the level of the next deal. Suits do not matter, so there may be several faces (seed
-    000 A8.1, A10.1). Raises TributeError for a hand that has nothing to pay.
+    A wild card is not paid. `level` is the level of the next deal. Suits do not matter, so there
+    may be several faces (seed 000 A8.1, A10.1). Raises TributeError for a hand that has nothing to
+    pay.
     """
     payable = [face for face in hand if not (profile.tribute.exclude_wild and is_wild(face, level))]
     if not payable:
@@ -110,34 +116,35 @@ def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level)
 
 
 def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
-    """Return the value of the card that must be paid.
-
-    Raises TributeError as `tribute_choices` does.
-    """
+    """Return the value of the tribute card. Raises TributeError as `tribute_choices` does."""
     return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 
 
 def is_right_tribute(
     profile: GuandanProfile, hand: Sequence[Face], level: Level, card: Face
 ) -> bool:
-    """Return True if `card` is a right tribute from `hand`. False means 贡错牌 (seed 000 A18.1)."""
+    """Return True if `card` is a valid tribute. False means 贡错牌 (seed 000 A18.1)."""
     return card in tribute_choices(profile, hand, level)
 
 
 def chooser_of_tribute(
     profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int, *, double: bool = False
 ) -> Seat:
-    """Return the seat that chooses the card if a payer holds several cards of the value `tribute`.
+    """Return the seat that chooses between several cards of the value `tribute`.
 
-    A receiver has this choice only in a `double` tribute, and not for jokers, because jokers of one
-    size have one face (seed 003 R4.5). In all other cases the payer chooses (provisional).
+    The payer holds these cards. A receiver has this choice only in a `double` tribute, and not for
+    jokers, because jokers of one size have one face (seed 003 R4.5). In all other cases the payer
+    chooses (provisional).
     """
     asked = double and tribute < SMALL_JOKER_VALUE
     return receiver if asked and profile.tribute.tie_choice == "receiver" else payer
 
 
 def plan_without_tribute(profile: GuandanProfile, finish: FinishOrder) -> TributePlan:
-    """Return the plan under 抗贡: no tribute is paid and UP leads (seed 000 A10.3, A3.8.2)."""
+    """Return the plan for a deal in which both big jokers free the payers (抗贡).
+
+    No tribute is paid and UP leads. Source: seed 000 A10.3, A3.8.2.
+    """
     key = "tribute.anti_single" if len(finish.payers) == 1 else "tribute.anti_double"
     return TributePlan(
         (), (), finish.up, _COMMON_ARTICLES["anti"][profile.text], (key, "tribute.anti")
@@ -150,10 +157,11 @@ def plan_tribute(
     values: Mapping[Seat, int],
     payer_chosen_by_up: Seat | None = None,
 ) -> TributePlan:
-    """Return the routes of tributes and returns, by the values of the cards that were laid.
+    """Return the plan of tributes and returns, by the values of the tribute cards.
 
-    `values` contains exactly the payers. `payer_chosen_by_up`: the payer whose card UP chose, if
-    the rulebook lets UP choose between equal cards. Raises TributeError for any other input.
+    `values`: the value of each payer's card, for exactly the payers. `payer_chosen_by_up`: the
+    payer whose card UP chose, if the rulebook lets UP choose between equal cards. Raises
+    TributeError for any other input.
     """
     owed = finish.payers
     if set(values) != set(owed):
@@ -210,18 +218,18 @@ def _plan_equal_tributes(
 
 
 def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, ...]:
-    """Pair one payer with UP, and the partner of that payer with 2ND."""
+    """Return the payers with their receivers: `with_up` with UP, the other payer with 2ND."""
     return ((with_up, finish.up), (partner(with_up), finish.second))
 
 
 def leader_by_returns(
     profile: GuandanProfile, finish: FinishOrder, plan: TributePlan, returned: Mapping[Seat, int]
 ) -> Seat:
-    """Return the seat that leads. `returned` has the values of the returns, by receiver.
+    """Return the seat that leads the deal after the returns.
 
-    After equal tributes the payer with the smaller return leads. If the returns are equal too, UP's
-    next leads (seed 003 R4.3, R4.5). Otherwise the plan names the leader. Raises TributeError while
-    a return is missing.
+    `returned`: the values of the returned cards, by receiver. After equal tributes the payer with
+    the smaller return leads. If the returns are equal too, UP's next leads (seed 003 R4.3, R4.5).
+    Otherwise the plan names the leader. Raises TributeError while a return is missing.
     """
     if plan.leader is not None:
         return plan.leader

@@ -1,5 +1,4 @@
-"""Returns (还牌): the cards that may be given back for a tribute, the player who receives them,
-and wrong cards.
+"""Returns (还牌): the cards that may be given back for a tribute, their receivers, and wrong cards.
 
 A verdict never goes further than the rulebook. If the rulebook has no rule, the verdict is only a
 warning.
@@ -23,7 +22,7 @@ RemedyAction = Literal["corrected", "dead_hand", "stands"]
 
 
 class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
-    """The proposed remedy after a person has found a wrong card.
+    """The procedure that the program proposes after a person has found a wrong tribute or return.
 
     `dead_hand`: the offender's cards are laid face down, the others continue, and the offender
     counts as LAST (deal_result.finish_with_dead_hands). `needs`: the role that decides. `article`:
@@ -40,10 +39,11 @@ class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
 def remedy_for_wrong_card(
     profile: GuandanProfile, kind: WrongCardKind, in_play: bool
 ) -> WrongCardRemedy:
-    """Return the remedy for a wrong card that was found before the first lead or `in_play`.
+    """Return the procedure after a wrong tribute or return.
 
-    A wrong return that is found in play remains valid, with a warning. This is provisional: no seed
-    has a rule for this case, so the chief has discretion (seed 000 A15.3.7, A18).
+    `in_play`: the wrong card was found after the first lead. A wrong return that is found in play
+    remains valid, with a warning. This is provisional: no seed has a rule for this case, so the
+    chief has discretion (seed 000 A15.3.7, A18).
     """
     name = f"wrong_{kind}_in_play" if in_play else "wrong_card_before_play"
     action: RemedyAction = getattr(profile.penalties, name)
@@ -70,22 +70,17 @@ ReturnState = Literal["right", "warn", "wrong"]
 
 
 class ReturnError(ValueError):
-    """A return of a card that is not in the hand. Its text is one line."""
+    """The error for a returned card that is not in the hand. Its text is one line."""
 
 
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The verdict of a rulebook on one returned card. `article` is None if `key` is provisional."""
+    """The verdict on one returned card. `article` is None if `key` is provisional."""
 
     state: ReturnState
     why_en: str
     why_zh: str
     key: str
     article: str | None
-
-
-def return_key(finish: FinishOrder, giver: Seat, to: Seat) -> str:
-    """Return the key of the rule for a return from `giver` to `to`."""
-    return _key_of_return(giver, to, double=finish.last is None)
 
 
 def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
@@ -95,9 +90,10 @@ def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
 
 
 def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: Seat) -> ReturnRule:
-    """Return which cards may be given back: any, 10 or less (含10), or any with a warning.
+    """Return the rule on which cards `giver` may give back to `to`.
 
-    A return to the giver's own partner happens after R14 (seed 000 A10.1).
+    The rule is any card, 10 or less (含10), or any card with a warning above 10. A return to the
+    giver's own partner happens after R14 (seed 000 A10.1).
     """
     return return_rule_between(profile, giver, to, double=finish.last is None)
 
@@ -105,20 +101,17 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return which cards may be given back, as `return_rule` does.
-
-    `double`: two tributes were paid.
-    """
-    rules = profile.tribute
-    return {
-        "tribute.return_partner": rules.return_partner,
-        "tribute.return_double": rules.return_double,
-        "tribute.return_opponent": rules.return_opponent,
-    }[_key_of_return(giver, to, double=double)]
+    """Return the rule of `return_rule` if it is known whether two tributes were paid (`double`)."""
+    name = _key_of_return(giver, to, double=double).removeprefix("tribute.")
+    rule: ReturnRule = getattr(profile.tribute, name)
+    return rule
 
 
 def return_visibility(profile: GuandanProfile, finish: FinishOrder) -> ReturnVisibility:
-    """Return how returns are shown: openly, together when both are there, or never (暗还)."""
+    """Return how the returned cards are shown to the table.
+
+    They are shown openly, together when both are there, or never (暗还).
+    """
     rules = profile.tribute
     return rules.returns_double if finish.last is None else rules.returns_single
 
@@ -130,12 +123,12 @@ def undisputed_returns(
     rule: ReturnRule,
     received: Face | None = None,
 ) -> frozenset[Face]:
-    """Return the faces that may certainly be given back. The result is never empty.
+    """Return the faces of a hand that may be given back under every reading of the rule.
 
-    `hand` includes the received card, and `received` is that card. If 10 or less is due, level
-    cards are left out while there are other cards, because level cards rank above A. A hand without
-    any card of 10 or less returns its smallest card. Both readings are provisional. Raises
-    ReturnError if the received card is not in the hand.
+    The result is never empty. `hand` includes the received card, and `received` is that card. If 10
+    or less is due, level cards are left out while there are other cards, because level cards rank
+    above A. A hand without any card of 10 or less returns its smallest card. Both readings are
+    provisional. Raises ReturnError if the received card is not in the hand.
     """
     own = list(hand)
     if received is not None and not profile.tribute.return_received:
@@ -176,7 +169,7 @@ def judge_return(
     rule = return_rule(profile, finish, giver, to)
     reason = _return_reason(profile, rule, card, level, hand, received)
     state, key, why_en, why_zh = _REASONS[reason]
-    key = key or return_key(finish, giver, to)
+    key = key or _key_of_return(giver, to, double=finish.last is None)
     words = {"card": face_text(card)}
     return ReturnVerdict(
         state, why_en.format(**words), why_zh.format(**words), key, profile.article(key)

@@ -7,7 +7,7 @@ contains a face, a seed or a key: bytes are replaced by their number, and a trac
 import logging
 import os
 import sys
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 import click
 
@@ -19,10 +19,7 @@ WrappedLogger = structlog.typing.WrappedLogger
 
 LogLevelName = Literal["debug", "info", "warning", "error"]
 LOG_LEVELS: Final[dict[LogLevelName, int]] = {
-    "debug": logging.DEBUG,
-    "info": logging.INFO,
-    "warning": logging.WARNING,
-    "error": logging.ERROR,
+    name: getattr(logging, name.upper()) for name in get_args(LogLevelName)
 }
 LOG_LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
 """Environment variable that passes the level to child processes."""
@@ -70,19 +67,22 @@ def set_log_level(level: LogLevelName) -> None:
 
 
 def add_log_context(**fields: str) -> None:
-    """Add fields to every later line: `table`, `boot`, `part`."""
+    """Add fields to every later log line. The fields are `table`, `boot` and `part`."""
     _context.update(fields)
 
 
 def _add_context(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
-    """Begin each line with time, level, table, run, process and event."""
+    """Return a log line that begins with time, level, table, run, process and event."""
     first = {key: line.pop(key) for key in ("timestamp", "level") if key in line}
     what = {"event": line.pop("event", None)}
     return {**first, **_context, **what, **line}
 
 
 def _hide_bytes(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
-    """Replace raw bytes in a log line by their number, because they may be a key or a card."""
+    """Return a log line without raw bytes, because they may be a key or a card.
+
+    The number of bytes is logged instead.
+    """
     raw = (bytes, bytearray, memoryview)
     return {
         key: f"({len(value)} bytes)" if isinstance(value, raw) else value

@@ -58,8 +58,9 @@ _log = structlog.get_logger("machine")
 
 
 def warn_about_latency(config: TableConfig) -> None:
-    """Log a warning for each serial adapter that delays bytes too long. Most adapters have no such
-    timer.
+    """Log a warning for each serial adapter that holds received bytes back for too long.
+
+    Most adapters have no timer that does so.
     """
     for board, port in (("dealer", config.dealer.port), ("reader", config.reader.port)):
         found_ms = read_latency_ms(port)
@@ -74,9 +75,10 @@ def warn_about_latency(config: TableConfig) -> None:
 
 
 async def pin_factory(pins: str) -> object:
-    """Return the gpiozero factory of `panel.pins`: lgpio, mock, or unix:PATH of a simulated table.
+    """Return the gpiozero pin factory that the setting `panel.pins` names.
 
-    Raises PanelLost with the reason.
+    The setting is `lgpio`, `mock`, or `unix:PATH` for a simulated table. Raises PanelLost with the
+    reason.
     """
     try:
         if pins == "lgpio":
@@ -90,14 +92,15 @@ async def pin_factory(pins: str) -> object:
         from sim.pin_factories import SocketFactory
 
         return await SocketFactory.connect(pins.removeprefix("unix:"))
-    except Exception as error:  # each pin library raises its own types
+    except Exception as error:  # Each pin library raises its own types.
         raise PanelLost(str(error)) from error
 
 
 class SerialRecording:
-    """An optional recording of the machine's serial lines in the file `path`; None disables it.
+    """An optional recording of the machine's serial lines.
 
-    Its ports may be created before `start`. Data before `start` is not recorded.
+    `path` is the file of the recording; with None nothing is recorded. Its ports may be created
+    before `start`. Data before `start` is not recorded.
     """
 
     def __init__(self, path: Path | None, config: TableConfig) -> None:
@@ -110,17 +113,17 @@ class SerialRecording:
         return self._path is not None
 
     def port(self, board: BoardKind) -> LinkPort:
-        """Return the port of a board, with recording if requested."""
+        """Return the serial port of a board. It records its data if a recording was requested."""
         section = self._config.dealer if board == "dealer" else self._config.reader
         port = SerialPort(section.port, section.baud)
         return RecordingPort(port, board, self._record_chunk) if self.is_requested else port
 
     def start(self, match: AnyMatch | None, *, version: str, started_at: str) -> None:
-        """Start the recording if requested. `started_at` is the present time stamp of the wall
-        clock.
+        """Start the recording if it was requested.
 
-        Raises RecordingError while the table has a match open. Raises RecordingError also for a
-        file that cannot be created, or that `dealtable bundle` would include.
+        `started_at` is the present time stamp of the wall clock. Raises RecordingError while the
+        table has a match open. Raises RecordingError also for a file that cannot be created, or
+        that `dealtable bundle` would include.
         """
         if self._path is None:
             return
@@ -159,7 +162,7 @@ class SerialRecording:
         )
 
     def close(self) -> None:
-        """Write pending data, and close the file."""
+        """Write pending data, and close the file of the recording."""
         if self._recorder is not None:
             self._recorder.close()
 
@@ -188,7 +191,7 @@ async def run_machine(
     gateway: User | None = None,
     notifier: SystemdNotifier | None = None,
 ) -> None:
-    """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
+    """Run the machine of a table until SIGTERM, SIGINT or cancellation.
 
     `on_open` is called when this process holds the journal and has opened its socket. The serial
     lines are recorded in `record`, if given. `gateway` is the gateway's user, or None if it is the
@@ -228,10 +231,10 @@ async def run_machine(
 
 
 class _MachineFactory:
-    """A factory of the machines of this process. A machine may be built more than once."""
+    """A factory that builds the machine of this process. It can build several in turn."""
 
     def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
-        """Read keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
+        """Read the keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
         self._recording = recording
         state_dir = config.table.state_dir
         self._config, self._profile = config, load_profile(config.table.profile, config.table.event)
@@ -250,12 +253,12 @@ class _MachineFactory:
         self.door: GatewaySocket | None = None
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Send a public state or event to the gateways."""
+        """Send a public state or a public event to the gateways."""
         if self.door is not None:
             self.door.publish(value)
 
     async def build(self) -> TableMachine:
-        """Open the journal and build a machine with it. Each machine is a new run.
+        """Open the journal, and build a machine that writes to it. Each machine is a new run.
 
         If a step fails, everything is closed again. Raises OSError and JournalError (for example
         while the disk is still full).
@@ -271,7 +274,7 @@ class _MachineFactory:
             self.boot = boot = os.urandom(_BOOT_BYTES).hex()
             add_log_context(boot=boot)
             committer = self.meter.time_commits(ThreadCommitter(store))
-            # closes the thread first, then the file that it writes
+            # The thread is closed first, then the file that it writes.
             opened.callback(committer.close)
             machine = TableMachine(
                 config,
@@ -283,7 +286,7 @@ class _MachineFactory:
                     table_key=self._table_key,
                     signing_key=self._sign,
                     release=self._release,
-                    # attempts are sealed to the first admitted chief's key
+                    # Attempts are sealed to the key of the first admitted chief.
                     chief_key=lambda: next(iter(self._roster.chief_seals()), None),
                     key_files=self._key_file,
                     entropy=os.urandom,
@@ -300,12 +303,12 @@ class _MachineFactory:
             pins = partial(pin_factory, config.panel.pins)
             numbers = {name: getattr(config.panel, name) for name in PanelPins.__struct_fields__}
             await machine.panel_control.open(PanelPins(**numbers), pins)
-            opened.pop_all()  # from here on the machine closes them
+            opened.pop_all()  # From here on the machine closes them.
         return machine
 
 
 def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path) -> None:
-    """Raise JournalError unless the journal began under the table's present key.
+    """Raise JournalError if the journal was begun under another table key.
 
     The commitments in the journal depend on that key.
     """
@@ -318,13 +321,13 @@ def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path
 
 
 def _format_status(machine: MachineSupervisor) -> str:
-    """Return a line for people with public facts about the machine."""
+    """Return a status line for people, which has only public facts about the machine."""
     state = machine.state()
     return f"table {state.table}: {state.machine.phase.value}, {len(state.alerts)} alerts"
 
 
 async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], None]) -> None:
-    """Run the machine until a signal. An attempt in progress is ended first."""
+    """Run the machine until SIGTERM or SIGINT arrives. An attempt in progress is ended first."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:

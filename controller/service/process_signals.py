@@ -1,5 +1,6 @@
-"""The life of the program's processes: signals, the end of their parent, and notifications to
-systemd.
+"""The life of the program's processes.
+
+This module handles signals and the end of a parent process, and reports to systemd.
 """
 
 import asyncio
@@ -16,8 +17,9 @@ from typing import Final, Self
 MAX_LOOP_DELAY_S: Final = 1.0
 """Maximum delay of the loop in a process that counts as alive (provisional)."""
 MAX_WRITE_DELAY_S: Final = 5.0
-"""Maximum time that entries may wait for the disk. A worn card can also stop for seconds
-(provisional).
+"""Maximum time that entries may wait for the disk.
+
+A worn memory card can also stop for seconds (provisional).
 """
 HEARTBEATS_PER_WATCHDOG: Final = 6
 """Number of heartbeats within the time limit of the supervisor."""
@@ -26,11 +28,11 @@ _UNWATCHED_INTERVAL_S: Final = 5.0
 
 
 class SystemdNotifier:
-    """The supervisor of this process. Without a supervisor the messages are dropped.
+    """A sender of status messages to systemd, the supervisor of this process.
 
-    `address` is the address of the socket. A leading `@` means the null byte of an abstract socket.
-    `watchdog_s` is the time without a heartbeat after which the process is restarted. None means no
-    limit.
+    `address` is the address of systemd's socket. A leading `@` means the null byte of an abstract
+    socket. Without an address the messages are dropped. `watchdog_s` is the time without a
+    heartbeat after which systemd restarts the process. None means no limit.
     """
 
     def __init__(self, address: str | None = None, watchdog_s: float | None = None) -> None:
@@ -42,8 +44,9 @@ class SystemdNotifier:
 
     @classmethod
     def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
-        """Return a notifier from the environment, and remove its variables, which are only for this
-        process.
+        """Return a notifier with the settings of the environment, and remove its variables.
+
+        The variables are only for this process, not for its children.
         """
         address = environ.pop("NOTIFY_SOCKET", None)
         micros = environ.pop("WATCHDOG_USEC", "")
@@ -72,7 +75,7 @@ class SystemdNotifier:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
             out.setblocking(False)
-            # there is no receiver, or it is too slow; the next message counts
+            # If there is no receiver or it is too slow, the next message counts.
             with suppress(OSError):
                 out.sendto("\n".join(lines).encode(), self._address)
 
@@ -83,7 +86,7 @@ async def run_heartbeat(
     status: Callable[[], str],
     write_delay_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[None]:
-    """Send heartbeats during the block, as long as this process is alive.
+    """Send heartbeats to the supervisor during the block, as long as this process is alive.
 
     `status` returns a line for people, which is public. `write_delay_s` returns the seconds that
     the oldest entry has waited for the writer of the journal.
@@ -119,7 +122,7 @@ async def _send_heartbeats(
 
 
 def find_stall_reason(loop_delay_s: float, write_delay_s: float) -> str | None:
-    """Return the reason why a process does not count as alive, or None."""
+    """Return the reason why a process does not count as alive, or None if it counts as alive."""
     if loop_delay_s > MAX_LOOP_DELAY_S:
         return f"the loop came round {loop_delay_s:.1f} s late"
     if write_delay_s > MAX_WRITE_DELAY_S:
@@ -143,7 +146,7 @@ def termination_signals() -> tuple[signal.Signals, ...]:
 
 @contextmanager
 def handle_signals_as_ctrl_c() -> Iterator[None]:
-    """Handle the first termination signal in the block like Ctrl-C.
+    """Make the first termination signal in the block act like Ctrl-C.
 
     Later signals have no effect, because a terminal that closes may send SIGHUP more than once.
     """
@@ -154,7 +157,7 @@ def handle_signals_as_ctrl_c() -> Iterator[None]:
         if came:
             return
         came = True
-        pressed = signal.getsignal(signal.SIGINT)  # a running loop has a handler of its own
+        pressed = signal.getsignal(signal.SIGINT)  # A running loop has its own handler.
         if not callable(pressed):
             raise KeyboardInterrupt
         pressed(signal.SIGINT, frame)
@@ -180,4 +183,4 @@ def make_parent_death_hook(number: signal.Signals) -> Callable[[], None]:
 def _request_death_signal(parent: int, number: int, libc: ctypes.CDLL) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
-        os._exit(1)  # the parent died before this request
+        os._exit(1)  # The parent died before this request.

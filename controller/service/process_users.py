@@ -57,7 +57,7 @@ class ProcessUsers(NamedTuple):
 
 
 def find_process_users(config: TableConfig) -> ProcessUsers | None:
-    """Return the two users of a configuration, or None if it names none.
+    """Return the two users that a configuration names, or None if it names none.
 
     Raises CliError for an unknown user, for two names of one user, and for root.
     """
@@ -76,10 +76,10 @@ def find_process_users(config: TableConfig) -> ProcessUsers | None:
 
 
 def create_table_folders(config: TableConfig) -> None:
-    """Create the folders and files of a table's processes, with their owners. Existing ones are
-    kept.
+    """Create the folders and files of a table's processes, and set their owners.
 
-    Raises CliError if something cannot be created, or exists and is wrong.
+    Existing folders and files are kept. Raises CliError if something cannot be created, or exists
+    and is wrong.
     """
     users = find_process_users(config)
     if users is not None and os.geteuid() != 0:
@@ -101,7 +101,7 @@ def create_table_folders(config: TableConfig) -> None:
 
 
 def check_separation(config: TableConfig, *files: Path) -> None:
-    """Raise CliError unless the existing files keep a table's two users apart.
+    """Raise CliError if the permissions of existing files do not keep a table's two users apart.
 
     A table with one user is not checked. `files` are other files that the gateway must not be able
     to change, such as the configuration. The error describes the first problem.
@@ -126,10 +126,10 @@ def check_process_user(config: TableConfig, process: ProcessName) -> None:
 
 
 def open_socket_folder(config: TableConfig) -> None:
-    """Give the gateway's group access to the folder of the socket. The machine, its owner, calls
-    this.
+    """Give the gateway's group access to the folder of the socket.
 
-    Raises CliError if the folder is not available.
+    The machine process calls this, because it owns the folder. Raises CliError if the folder is not
+    available.
     """
     users = find_process_users(config)
     if users is None:
@@ -151,8 +151,10 @@ def open_socket_folder(config: TableConfig) -> None:
 
 
 def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
-    """Create the folders of two users, as root. Each folder is made before its content, so that
-    nothing is readable meanwhile.
+    """Create the folders of a table whose two processes run as two users.
+
+    Only root can do this. Each folder is made before its content, so that nothing is readable
+    meanwhile.
     """
     machine, gateway = users
     state_dir, place = config.table.state_dir, config.gateway_dir
@@ -174,16 +176,14 @@ def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
         os.close(os.open(addresses, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         addresses.chmod(0o644)
         change_owner(addresses, gateway.uid, gateway.gid)
-    for name in (
-        _ENDPOINTS,
-        CLIENTS_FOLDER,
-    ):  # with these links, `send --state-dir` finds the table and its key
+    # With these links, `send --state-dir` finds the table and its key.
+    for name in (_ENDPOINTS, CLIENTS_FOLDER):
         with suppress(FileExistsError):
             (state_dir / name).symlink_to(place / name)
 
 
 def _create_keys(config: TableConfig) -> None:
-    # imported here, because the machine never loads network code
+    # Imported here, because the machine never loads network code.
     from controller.keys.table_keys import create_table_keys
 
     create_table_keys(config.table.state_dir, config.gateway_dir)
@@ -203,7 +203,10 @@ def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
 
 
 def _create_folder(folder: Path, owner: User, mode: int) -> None:
-    """Create a folder with its owner and mode, in root's folders. An existing folder is kept."""
+    """Create a folder, and set its owner and mode. An existing folder is kept.
+
+    Missing folders above it are created for root.
+    """
     if not folder.parent.exists():
         _create_folder(folder.parent, _ROOT, 0o755)
     make_folder(folder, owner.uid, owner.gid, mode)

@@ -35,23 +35,20 @@ _CALL_AT, _KIND_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 
 _Rule = tuple[int, int, int, int]  # opcode, rules to skip if true, rules to skip if false, operand
 
-# By architecture: the kernel's number for it, and the call numbers of socket() and socketpair().
-_SOCKET_CALLS: Final = {
-    "x86_64": (0xC000_003E, 41, 53),
-    "aarch64": (0xC000_00B7, 198, 199),
-}
-# the same number everywhere; io_uring can create sockets without the calls above
+# For each architecture: its number, and the numbers of the calls socket() and socketpair().
+_SOCKET_CALLS: Final = {"x86_64": (0xC000_003E, 41, 53), "aarch64": (0xC000_00B7, 198, 199)}
+# This number is the same everywhere. io_uring can create sockets without the calls above.
 _IO_URING_SETUP: Final = 425
 _X32: Final = 0x4000_0000  # bit of a second set of call numbers on x86_64
 
 
 def restrict_process(*, hide_memory: bool) -> None:
-    """Give up core dumps and new rights. With `hide_memory` only root can read this process's
-    memory.
+    """Give up core dumps, and the right to get new rights by starting a program.
 
-    A hidden process belongs to root in /proc: its memory, files and environment are closed even to
-    the same user, and a debugger cannot attach. It writes no core dump even if a program collects
-    them. Raises CliError if the kernel refuses.
+    With `hide_memory` only root can read this process's memory. A hidden process belongs to root in
+    /proc: its memory, files and environment are closed even to the same user, and a debugger cannot
+    attach. It writes no core dump even if a program collects them. Raises CliError if the kernel
+    refuses.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
@@ -66,7 +63,7 @@ def restrict_process(*, hide_memory: bool) -> None:
 
 
 def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
-    """Deny all threads of this process every socket except Unix sockets, permanently.
+    """Deny this process every socket except Unix sockets, in all its threads and permanently.
 
     A denied call ends with `denied_action`. Returns False on an architecture whose call numbers are
     not defined here. Raises OSError if the kernel has no such filter.
@@ -84,7 +81,10 @@ def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
 
 
 def _make_filter(computer: str, denied_action: int) -> Sequence[_Rule]:
-    """Return the filter program, which the kernel runs at every system call."""
+    """Return the filter program that the kernel runs at every system call.
+
+    It is empty if the architecture is unknown.
+    """
     if computer not in _SOCKET_CALLS:
         return ()
     kind, make, make_pair = _SOCKET_CALLS[computer]
@@ -113,5 +113,5 @@ def _prctl(what: int, *values: object) -> None:
     ]
     if libc.prctl(what, *words) != 0:
         number = ctypes.get_errno()
-        # with a file name, so that it does not count as a failed output
+        # The file name is given so that this error does not count as a failed output.
         raise OSError(number, os.strerror(number), "prctl")

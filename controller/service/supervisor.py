@@ -17,7 +17,7 @@ READY_LINE = b"ready\n"
 """Line that the machine writes to its standard output when the gateway may start."""
 
 MAX_RESTARTS, RESTART_WINDOW_S = 5, 60.0
-"""Number of restarts within so many seconds before the daemon gives up (provisional)."""
+"""The daemon gives up after more restarts than this, within this many seconds (provisional)."""
 # The machine is not imported here, so that two waiting processes do not load its code.
 _log = structlog.get_logger("run")
 
@@ -25,11 +25,12 @@ _log = structlog.get_logger("run")
 async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
-    """Run both processes until a signal or until one of them exits. Return a common exit status.
+    """Run machine and gateway until a signal arrives or until one of them exits.
 
-    `record` is the file for a recording of the machine's serial lines, if any. `users` contains the
-    users for the machine and the gateway; only root can set them. Each process runs as its user
-    from its first instruction. With None both run as the user of this process.
+    Return a common exit status. `record` is the file for a recording of the machine's serial lines,
+    if any. `users` contains the users for the machine and the gateway; only root can set them. Each
+    process runs as its user from its first instruction. With None both run as the user of this
+    process.
 
     The gateway starts when the machine holds the journal, so that a second daemon of a running
     table changes nothing. A process that is killed is started again. The other process keeps
@@ -61,7 +62,7 @@ async def supervise_table(
             parts[part] = await start(part)
         ends = [asyncio.ensure_future(child.wait()) for child in parts.values()]
     asked = stop.is_set()
-    # the gateway first, because it publishes the last messages
+    # The gateway ends first, because it publishes the last messages.
     for child in reversed(parts.values()):
         if child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
@@ -72,14 +73,17 @@ async def supervise_table(
         end.cancel()
     if asked:
         return 0
-    # otherwise the machine has reported itself why it did not start
+    # Otherwise the machine has reported itself why it did not start.
     if len(parts) > 1 or min(statuses) < 0:
         _log.error("a part of the table ended", statuses=statuses)
     return max(status if status > 0 else 1 for status in statuses)
 
 
 async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
-    """Wait for the machine's ready line. Return False if it ends or must end before."""
+    """Wait until the machine has written its ready line. Return whether it has.
+
+    It has not if the machine ends before, or if `stop` is done before.
+    """
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())
     either: set[asyncio.Future[Any]] = {line, stop}
@@ -104,7 +108,6 @@ async def _start_child(
         group=None if user is None else user.gid,
         extra_groups=None if user is None else user.groups,
         process_group=0,  # signals of the terminal (Ctrl-C, hang-up) are handled by this process
-        # If this process is killed, its children are killed. The kernel resets that at a change of
-        # user.
+        # If this process is killed, so are its children. A change of user resets that.
         preexec_fn=make_parent_death_hook(signal.SIGKILL),
     )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 
 def read_wall_clock() -> str:
-    """Return the time of day as a stamp: UTC, in milliseconds."""
+    """Return the time of day as a time stamp in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -15,11 +15,11 @@ SHEET_VERSION = 1
 
 
 class SheetPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the sheet."""
+    """The base class of all parts of the score sheet."""
 
 
 class SheetRules(SheetPart, frozen=True, kw_only=True):
-    """The rulebook: its name and titles, its event's title, and the hash in commitments."""
+    """The rulebook of the match. `hash`: the hash of the profile that commitments contain."""
 
     name: str
     title_en: str
@@ -30,14 +30,17 @@ class SheetRules(SheetPart, frozen=True, kw_only=True):
 
 
 class DealOutcome(SheetPart, frozen=True, kw_only=True):
-    """The result of a deal: the seats that went out, in turn, or the side that forfeited."""
+    """The result of a deal: the finish order, or the side that lost it by a penalty.
+
+    `order`: the seats that emptied their hands, first to last.
+    """
 
     order: list[Seat] = []
     forfeited_by: Side | None = None
 
 
 class CardPassed(SheetPart, frozen=True, kw_only=True):
-    """A tribute or a return.
+    """A card that one seat gave to another as tribute or return.
 
     `card`: its rank, null if it was not reported. `secret`: the rank may not be shown (暗还, seed
     004 CN5).
@@ -50,7 +53,7 @@ class CardPassed(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetPenalty(SheetPart, frozen=True, kw_only=True):
-    """A penalty of a deal. `overturned`: the chief withdrew it, so it no longer counts."""
+    """A penalty in a deal. `overturned`: the chief withdrew it, so it no longer counts."""
 
     ruling: str
     side: Side
@@ -62,11 +65,12 @@ class SheetPenalty(SheetPart, frozen=True, kw_only=True):
 
 
 class DealLine(SheetPart, frozen=True, kw_only=True):
-    """A deal as it was played. `outcome`, `gain` and `levels` have the values that count now.
+    """The row of one deal of Guandan.
 
-    `gain`: the levels that the winners really climbed. `levels`, `points`: of the sides after the
-    deal, null if the deal no longer counts. `written`: the levels that were written at the time, if
-    a correction has changed them. `uncut`: the deal was dealt without a cut.
+    `outcome`, `gain` and `levels` have the values that count now. `gain`: the levels that the
+    winners really climbed. `levels`, `points`: those of the sides after the deal, null if the deal
+    no longer counts. `written`: the levels that were written at the time, if a correction has
+    changed them. `uncut`: the deal was dealt without a cut.
     """
 
     row: int
@@ -101,7 +105,7 @@ class DealLine(SheetPart, frozen=True, kw_only=True):
 
 
 class BigTwoLine(SheetPart, frozen=True, kw_only=True):
-    """A deal of Big Two. `totals`: of the seats after the deal."""
+    """The row of one deal of Big Two. `left`: cards left. `totals`: scores after the deal."""
 
     row: int
     deal: int
@@ -118,13 +122,13 @@ class BigTwoLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetCorrection(SheetPart, frozen=True, kw_only=True):
-    """A correction of a deal's result: the old and the new result, the decision and its reason.
+    """A later change of a deal's result.
 
-    `by`: the person who decided. `entered_by`: the person who entered a spoken decision of the
-    chief `by`. `confirmed_by`: the person who confirmed that decision in writing. It is null if the
-    confirmation is still missing, or if the decision was not spoken. `reason_zh`: the reason in
-    Chinese if the table wrote it (for a ruling: its offence). It is null if `reason` was written by
-    a person.
+    `was` and `now`: the old and the new result. `by`: the person who decided. `entered_by`: the
+    person who entered a spoken decision of the chief `by`. `confirmed_by`: the person who confirmed
+    that decision in writing. It is null if the confirmation is still missing, or if the decision
+    was not spoken. `reason_zh`: the reason in Chinese if the table wrote it (for a ruling: its
+    offence). It is null if `reason` was written by a person.
     """
 
     row: int
@@ -141,7 +145,7 @@ class SheetCorrection(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetNote(SheetPart, frozen=True, kw_only=True):
-    """A note of something else that was written between the deals, in words."""
+    """A note on the sheet about something other than a deal or a correction."""
 
     row: int
     at_ms: int
@@ -150,9 +154,10 @@ class SheetNote(SheetPart, frozen=True, kw_only=True):
 
 
 class SignatureLine(SheetPart, frozen=True, kw_only=True):
-    """A line for a signature. `person` and `at_ms` are null until it is signed.
+    """A line on which one person or side signs the sheet.
 
-    `duty`: the duty to keep the sheet (记分), or to check it (监督), if the rulebook assigns it.
+    `person` and `at_ms` are null until it is signed. `duty`: the duty to keep the sheet (记分), or
+    to check it (监督), if the rulebook assigns it.
     """
 
     signer: str
@@ -162,7 +167,10 @@ class SignatureLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetVersion(SheetPart, frozen=True, kw_only=True):
-    """A version of the sheet for signature: its number of rows, and the signatures so far."""
+    """One version of the sheet that people sign.
+
+    `rows`: the number of rows in this version. `signatures`: the signatures so far.
+    """
 
     version: int
     rows: int
@@ -170,7 +178,7 @@ class SheetVersion(SheetPart, frozen=True, kw_only=True):
 
 
 class ScoreSheet(SheetPart, frozen=True, kw_only=True):
-    """The whole sheet of one match."""
+    """The whole score sheet of one match."""
 
     sheet: int = SHEET_VERSION
     game: Literal["guandan", "bigtwo"]

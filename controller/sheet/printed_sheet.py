@@ -9,7 +9,7 @@ from controller.faults import Language
 from controller.messages import Seat
 from controller.rules.key_text import all_keys
 from controller.rules.text_columns import cell_width, pack, wrap
-from controller.seats import SEAT_LETTERS, SEATS, SIDE_NAMES, SIGNER_NAMES
+from controller.seats import SEAT_LETTERS, SEAT_NAMES, SEATS, SIDE_NAMES, SIGNER_NAMES
 from controller.seats import SIDES as BOTH
 from controller.sheet.form import (
     BigTwoLine,
@@ -24,13 +24,16 @@ from controller.words import Words, decided_by_words, signer_words
 
 
 def rules_words(rules: SheetRules) -> Words:
-    """Return the title of a rulebook, with the title of its event."""
+    """Return the title of the rulebook, followed by the title of its tournament if there is one."""
     en, zh = ((rules.title_en, rules.event_en), (rules.title_zh, rules.event_zh))
     return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return the state of a spoken decision's confirmation in words, or None if not spoken."""
+    """Return in words whether the chief's spoken decision was confirmed in writing.
+
+    Return None if the decision was not spoken.
+    """
     if one.confirmed_by is not None:
         by = signer_words(one.confirmed_by)
         return Words(f"confirmed by {by.en}", f"{by.zh}已书面确认")
@@ -40,7 +43,10 @@ def confirmation_words(one: SheetCorrection) -> Words | None:
 
 
 def correction_reason(one: SheetCorrection) -> Words:
-    """Return the reason of a correction: a person's own text, or the offence of its ruling."""
+    """Return the reason of a correction in both languages.
+
+    A reason that a person wrote is the same text in both.
+    """
     return Words(one.reason, one.reason_zh or one.reason)
 
 
@@ -123,27 +129,27 @@ PAGE_WIDTH = 80
 
 _INDENT = "    "
 _SIGNATURE_BLANK = "____________________"
-_SEAT_NAMES = {
-    "N": Words("North", "北"),
-    "W": Words("West", "西"),
-    "S": Words("South", "南"),
-    "E": Words("East", "东"),
-}
+_SEAT_NAMES = {seat: Words(SEAT_NAMES[seat].en, SEAT_LETTERS[seat].zh) for seat in SEATS}
+_COLUMNS = (
+    *("deal", "level", "up", "second", "third", "last"),
+    *("gain", "ns", "ew", "tribute", "returns"),
+)
 _HASH_DIGITS = 16
 """The number of printed digits of a hash or a journal head."""
 
 
 def render_sheet(sheet: Mapping[str, Any], language: Language) -> str:
-    """Return the printed page of a sheet (the JSON form of ScoreSheet) in one language.
+    """Return the printed page of a score sheet in one language.
 
-    Raises msgspec.ValidationError, a ValueError, for input that is no sheet.
+    `sheet` is the JSON form of ScoreSheet. Raises msgspec.ValidationError, a ValueError, for input
+    that is no sheet.
     """
     whole = msgspec.convert(sheet, ScoreSheet)
     return "".join(f"{line}\n" for line in _Page(whole, language).lines())
 
 
 class _Page:
-    """The page of one sheet in one language."""
+    """The printed page of one score sheet, in one language."""
 
     def __init__(self, sheet: ScoreSheet, language: Language) -> None:
         self._sheet, self._language = sheet, language
@@ -171,13 +177,21 @@ class _Page:
         return self._in_language(SEAT_LETTERS[seat])
 
     def _seat_names(self, seats: Sequence[Seat]) -> str:
-        """Return full names of seats, for running text. Only columns use single letters."""
+        """Return the full names of seats. Only columns use single letters."""
         return self._label("between_seats").join(
             self._in_language(_SEAT_NAMES[seat]) for seat in seats
         )
 
     def _labelled(self, label: str, value: object) -> str:
         return f"{self._label(label)} {value}"
+
+    def _facts(self, facts: Mapping[str, object]) -> list[str]:
+        """Return each value with its label. True is the label alone, empty values are left out."""
+        return [
+            self._label(label) if value is True else self._labelled(label, value)
+            for label, value in facts.items()
+            if value
+        ]
 
     # -- the heading -----------------------------------------------------------
 
@@ -205,17 +219,13 @@ class _Page:
             yield from pack(
                 [self._in_language(SIDE_NAMES[side]), number, pair.name, *people], PAGE_WIDTH
             )
-        yield from pack(self._times(), PAGE_WIDTH)
-
-    def _times(self) -> list[str]:
-        sheet = self._sheet
-        parts = [
+        times = [
             self._labelled("start", sheet.start_at or "—"),
             self._labelled("end", sheet.end_at or "—"),
         ]
         if sheet.start_ms is not None and sheet.end_ms is not None:
-            parts.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
-        return parts
+            times.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
+        yield from pack(times, PAGE_WIDTH)
 
     # -- the deals -------------------------------------------------------------
 
@@ -254,30 +264,23 @@ class _Page:
         )
 
     def _remarks(self, line: DealLine) -> str:
-        """Return the facts of a deal that have no column."""
-        told = []
-        if line.outcome.forfeited_by is not None:
-            told.append(self._outcome_text(line.outcome))
-        if line.leader is not None:
-            told.append(self._labelled("leader", self._seat_names([line.leader])))
-        if line.turned_up is not None:
-            told.append(self._labelled("turned_up", line.turned_up))
-        if line.cut is not None:
-            cutter = self._seat_names([line.cutter] if line.cutter else [])
-            told.append(self._labelled("cut", f"{cutter} {line.cut}"))
-        flags = {
-            "uncut": line.uncut,
-            "by_hand": line.by_hand,
-            "extra": line.extra,
-            "void": not line.counts,
-        }
-        told += [self._label(name) for name, holds in flags.items() if holds]
-        if line.misdeals:
-            told.append(self._labelled("misdeals", line.misdeals))
-        if line.dead:
-            told.append(self._labelled("dead", self._seat_names(line.dead)))
-        if line.written:
-            told.append(self._labelled("written", f"{line.written['NS']}:{line.written['EW']}"))
+        """Return the line below a deal's row, with the facts that have no column."""
+        cutter = self._seat_names([line.cutter] if line.cutter else [])
+        told = [] if line.outcome.forfeited_by is None else [self._outcome_text(line.outcome)]
+        told += self._facts(
+            {
+                "leader": line.leader and self._seat_names([line.leader]),
+                "turned_up": line.turned_up,
+                "cut": None if line.cut is None else f"{cutter} {line.cut}",
+                "uncut": line.uncut,
+                "by_hand": line.by_hand,
+                "extra": line.extra,
+                "void": not line.counts,
+                "misdeals": line.misdeals,
+                "dead": self._seat_names(line.dead),
+                "written": line.written and f"{line.written['NS']}:{line.written['EW']}",
+            }
+        )
         told += [
             f"{self._in_language(SIGNER_NAMES[one.seat or one.side])} "
             f"{self._in_language(Words(one.penalty_en, one.penalty_zh))}"
@@ -304,13 +307,15 @@ class _Page:
         yield from _table(heads, rows, [self._big_two_remarks(line) for line in self._sheet.hands])
 
     def _big_two_remarks(self, line: BigTwoLine) -> str:
-        told = [self._labelled("leader", self._seat_names([line.leader]))]
-        told += [self._labelled("opened", self._seat_names(line.opened))] if line.opened else []
-        told += [self._labelled("doubled", self._seat_names(line.doubled))] if line.doubled else []
-        told += [self._label("uncut")] if line.uncut else []
-        told += [self._label("by_hand")] if line.by_hand else []
-        told += [self._labelled("misdeals", line.misdeals)] if line.misdeals else []
-        return self._label("comma").join(told)
+        facts = {
+            "leader": self._seat_names([line.leader]),
+            "opened": self._seat_names(line.opened),
+            "doubled": self._seat_names(line.doubled),
+            "uncut": line.uncut,
+            "by_hand": line.by_hand,
+            "misdeals": line.misdeals,
+        }
+        return self._label("comma").join(self._facts(facts))
 
     # -- the part below the deals -----------------------------------------------
 
@@ -399,7 +404,10 @@ class _Page:
 
 
 def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
-    """Yield rows in columns as wide as their widest text, each with its remarks below."""
+    """Yield the lines of a table, with the remark below each row.
+
+    Each column is as wide as its widest text.
+    """
     widths = [max(map(cell_width, column)) for column in zip(heads, *rows, strict=True)]
     roomy = sum(widths) + 2 * (len(widths) - 1) <= PAGE_WIDTH
     gap = "  " if roomy else " "
@@ -423,22 +431,7 @@ def _indented(text: str) -> Iterator[str]:
 
 
 def _duration_text(ms: int) -> str:
-    """Return a duration as hours, minutes and seconds."""
+    """Return a duration as hours, minutes and seconds, such as "1:05:09"."""
     minutes, seconds = divmod(ms // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}"
-
-
-_COLUMNS = (
-    "deal",
-    "level",
-    "up",
-    "second",
-    "third",
-    "last",
-    "gain",
-    "ns",
-    "ew",
-    "tribute",
-    "returns",
-)

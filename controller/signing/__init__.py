@@ -11,7 +11,7 @@ _MAX_FIELD_BYTES = 0xFFFF
 
 
 def length_prefixed(field: bytes | str | int) -> bytes:
-    """Return L(field): the length as two bytes, big-endian, followed by the field.
+    """Return L(field): the length of the field as two bytes, big-endian, and then the field.
 
     Text is encoded as UTF-8, a number as its decimal digits. Raises ValueError for a field longer
     than 65535 bytes or a negative number.

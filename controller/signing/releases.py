@@ -24,7 +24,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.host.printable_text import escape_unprintable
-from controller.messages import Firmware, ProgramRelease, PublicState, ReportedBoards
+from controller.messages import Firmware, ProgramRelease, ReportedBoards
 from controller.signing import canonical_json, length_prefixed
 from controller.signing.signed_commands import from_hex
 
@@ -39,13 +39,17 @@ Digests = Mapping[str, str]
 
 
 class BadRelease(Exception):
-    """A manifest that cannot be used, or whose signature does not match; the text is one line."""
+    """The error that a manifest cannot be used, or that its signature does not match.
+
+    The text is one line.
+    """
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A release. `serial` grows from each release to the next, `released` is its UTC date.
+    """The manifest of a release, which lists its files and its firmware.
 
-    `files` lists all installed files, by path. `firmware` is what a board of each kind reports.
+    `serial` grows from each release to the next, `released` is its UTC date. `files` has the
+    SHA-256 of each installed file, by path. `firmware` is what a board of each kind reports.
     """
 
     schema: Literal[1] = 1
@@ -57,19 +61,22 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def release(self) -> ProgramRelease:
-        """The release that a table with exactly these files reports."""
+        """Return the release that a table with exactly these files reports."""
         return ProgramRelease(
             version=self.version, serial=self.serial, hash=program_hash(self.files)
         )
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """Return the bytes of a manifest's file: JSON that people can read, always the same bytes."""
+    """Return the bytes of a manifest's file, which is JSON that people can read.
+
+    The same manifest always has the same bytes.
+    """
     return msgspec.json.format(canonical_json(manifest), indent=1) + b"\n"
 
 
 def decode_manifest(raw: bytes) -> Manifest:
-    """Return the manifest in a file's bytes. Raises BadRelease."""
+    """Return the manifest that the bytes of its file contain. Raises BadRelease."""
     try:
         return msgspec.json.decode(raw, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
@@ -77,7 +84,7 @@ def decode_manifest(raw: bytes) -> Manifest:
 
 
 def program_hash(files: Digests) -> str:
-    """Return the hash (hex) that a program with these files reports."""
+    """Return the hash (hex) that a program reports if it consists of these files."""
     digest = hashlib.sha256(length_prefixed(_PROGRAM_CONTEXT))
     for path in sorted(files):
         digest.update(length_prefixed(path) + length_prefixed(bytes.fromhex(files[path])))
@@ -90,7 +97,10 @@ def sign_manifest(raw: bytes, secret: bytes) -> str:
 
 
 def check_manifest_signature(raw: bytes, sig: str, verify: bytes) -> None:
-    """Raise BadRelease unless `sig` signs a manifest's bytes with the key `verify` (32 bytes)."""
+    """Raise BadRelease unless the key `verify` made the signature `sig` of a manifest.
+
+    `raw` are the manifest's bytes, `sig` is in hex, and `verify` has 32 bytes.
+    """
     try:
         VerifyKey(verify).verify(_manifest_signed_bytes(raw), from_hex(sig, _SIG_BYTES))
     except (ValueError, BadSignatureError):
@@ -98,18 +108,18 @@ def check_manifest_signature(raw: bytes, sig: str, verify: bytes) -> None:
 
 
 class FileDifference(msgspec.Struct, frozen=True, gc=False):
-    """A file that differs from the release."""
+    """One file that differs between a release and an installation."""
 
     path: str
     what: Literal["changed", "missing", "not of this release"]
 
     def __str__(self) -> str:
-        """Return the difference as one line; characters that cannot be printed are escaped."""
+        """Return the difference as one line. Characters that cannot be printed are escaped."""
         return f"{escape_unprintable(self.path)}: {self.what}"
 
 
 def file_differences(files: Digests, installed: Digests) -> Iterator[FileDifference]:
-    """Yield the differences between the installed files and a release, by path."""
+    """Yield each difference between a release's files and the installed files, sorted by path."""
     for path in sorted({*files, *installed}):
         if path not in installed:
             yield FileDifference(path, "missing")
@@ -120,7 +130,7 @@ def file_differences(files: Digests, installed: Digests) -> Iterator[FileDiffere
 
 
 class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The comparison of a table's report with a manifest, part by part.
+    """The result of comparing a table's report with a manifest: for the program and each board.
 
     `same`: the report matches the release. `other`: it differs. `unknown`: there is no report,
     because the program has no manifest or the board is missing.
@@ -134,17 +144,12 @@ class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def compare_release(
     manifest: Manifest, reported: ProgramRelease | None, boards: ReportedBoards
 ) -> ReleaseComparison:
-    """Return the comparison of a table's program and boards with a manifest."""
+    """Return how the program and the boards that a table reports compare with a manifest."""
     return ReleaseComparison(
         program=_likeness(manifest.release, reported),
         dealer=_likeness(manifest.firmware.get("dealer"), boards.dealer),
         reader=_likeness(manifest.firmware.get("reader"), boards.reader),
     )
-
-
-def compare_state(manifest: Manifest, state: PublicState) -> ReleaseComparison:
-    """Return the comparison of a table's state with a manifest."""
-    return compare_release(manifest, state.release, state.boards)
 
 
 def _likeness(released: object, reported: object) -> Likeness:

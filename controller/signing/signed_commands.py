@@ -25,7 +25,7 @@ _SIG_BYTES = 64
 
 
 class BadSignature(Exception):
-    """A command or document without a signature, or with a signature that does not match."""
+    """The error that a command or document is not signed, or that its signature does not match."""
 
 
 def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
@@ -50,14 +50,17 @@ def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
 
 
 def sign_command(command: ClientCommand, table_key: str, seed: bytes) -> ClientCommand:
-    """Return `command` with `key` and `sig`, signed with a 32-byte Ed25519 seed."""
+    """Return `command` with the public key and the signature of its sender.
+
+    `seed` is the sender's 32-byte Ed25519 secret. The result has the fields `key` and `sig`.
+    """
     key = SigningKey(seed)
     signature = key.sign(command_signed_bytes(table_key, command)).signature
     return msgspec.structs.replace(command, key=key.verify_key.encode().hex(), sig=signature.hex())
 
 
 def check_command(command: ClientCommand, table_key: str) -> None:
-    """Raise BadSignature unless `command.sig` was made by `command.key` for this command and table.
+    """Raise BadSignature unless the key `command.key` signed this command for this table.
 
     The roster checks separately whether that key may give the command.
     """
@@ -71,16 +74,17 @@ def check_command(command: ClientCommand, table_key: str) -> None:
 
 
 def sign_document(digest: str, secret: bytes) -> str:
-    """Return the table's signature (hex) of a match that is transferred, by its document's digest.
+    """Return the table's signature (hex) of the document of a transferred match.
 
-    `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same document always has
-    the same signature. Raises ValueError for a text that is not a digest.
+    `digest` is the document's digest (hex). `secret` is the table's 32-byte Ed25519 secret
+    (keys/table.sign). The same document always has the same signature. Raises ValueError for a text
+    that is not a digest.
     """
     return SigningKey(secret).sign(_document_signed_bytes(digest)).signature.hex()
 
 
 def check_document(digest: str, verify: str, sig: str) -> None:
-    """Raise BadSignature unless `sig` is the signature of this digest by the table's key `verify`.
+    """Raise BadSignature unless the table's key `verify` made the signature `sig` of this digest.
 
     All three are in hex.
     """
@@ -96,10 +100,10 @@ def _document_signed_bytes(digest: str) -> bytes:
 
 
 def from_hex(text: str, size: int) -> bytes:
-    """Return the bytes of a key or signature. Raises ValueError unless there are exactly `size`
-    bytes.
+    """Return the bytes of a key or signature that is written in hex.
 
-    Only lower case without spaces is accepted, so that a signature has only one spelling.
+    Raises ValueError unless there are exactly `size` bytes. Only lower case without spaces is
+    accepted, so that a signature has only one spelling.
     """
     raw = bytes.fromhex(text)
     if len(raw) != size or raw.hex() != text:

@@ -26,7 +26,7 @@ _SIG_BYTES = 64
 
 
 def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
-    """Return the bytes that the signature of a head covers.
+    """Return the bytes that the signature of a journal's head covers.
 
     `table_key` is the table's public CURVE key in Z85. `n` is the number of the entry that has the
     hash `head` (32 bytes). Raises ValueError for a negative number.
@@ -35,18 +35,22 @@ def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
 
 
 def sign_head(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
-    """Return a head, signed with the table's 32-byte Ed25519 secret (keys/table.sign)."""
+    """Return the head of a journal together with the table's signature.
+
+    `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The other arguments are as in
+    `head_signed_bytes`.
+    """
     signature = SigningKey(secret).sign(head_signed_bytes(table_key, n, head)).signature
     return SignedHead(n=n, head=head.hex(), sig=signature.hex())
 
 
 def verify_key(secret: bytes) -> bytes:
-    """Return the 32-byte public key that verifies signatures of `secret`."""
+    """Return the 32-byte public key that verifies signatures made with `secret`."""
     return bytes(SigningKey(secret).verify_key)
 
 
 def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
-    """Return True if `verify` (32 bytes) is the key that signed this head for this table."""
+    """Return whether the key `verify` (32 bytes) signed this head for the table `table_key`."""
     try:
         head, sig = from_hex(signed.head, _HEAD_BYTES), from_hex(signed.sig, _SIG_BYTES)
         VerifyKey(verify).verify(head_signed_bytes(table_key, signed.n, head), sig)
@@ -56,7 +60,7 @@ def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
 
 
 class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
-    """A signed head as a line of the file of `watch --heads`.
+    """A signed head of a journal, as `watch --heads` writes it on one line of its file.
 
     `table` is the table's name. `table_key` is its public CURVE key in Z85, which identifies the
     table. `time` is the table's own time stamp of the state in which the head was first seen.
@@ -71,15 +75,15 @@ class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unkno
 
     @property
     def signed_head(self) -> SignedHead:
-        """The head as the table signed it."""
+        """Return the head and its signature, as the table published them."""
         return SignedHead(n=self.n, head=self.head, sig=self.sig)
 
 
 class HeadConflict(msgspec.Struct, frozen=True, gc=False):
     """Two heads of one table that cannot both belong to one journal that only grows.
 
-    `forked`: two heads of the same entry. `rewound`: the table is at an earlier entry than before.
-    `kept` was seen first.
+    `kind` is "forked" for two heads of the same entry. It is "rewound" if the table is at an
+    earlier entry than before. `kept` was seen first.
     """
 
     kind: Literal["forked", "rewound"]
@@ -88,7 +92,7 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def en(self) -> str:
-        """The conflict as English text for people."""
+        """Return the conflict as English text for people."""
         kept, shown = self.kept, self.shown
         if self.kind == "forked":
             return (
@@ -104,7 +108,7 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def zh(self) -> str:
-        """The conflict as Chinese text for people."""
+        """Return the conflict as Chinese text for people."""
         kept, shown = self.kept, self.shown
         if self.kind == "forked":
             return (
@@ -120,10 +124,10 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 def head_conflict(
     same_entry: KeptHead | None, furthest: KeptHead | None, shown: KeptHead
 ) -> HeadConflict | None:
-    """Return the conflict of `shown` with the kept heads of its table, or None.
+    """Return the conflict between a new head and the kept heads of its table, or None.
 
-    `same_entry` is the first kept head of the same number, `furthest` the kept head of the highest
-    number. Each is None if there is none.
+    `shown` is the new head. `same_entry` is the first kept head of the same number, `furthest` the
+    kept head of the highest number. Each is None if there is none.
     """
     if same_entry is not None and same_entry.head != shown.head:
         return HeadConflict("forked", same_entry, shown)
@@ -133,10 +137,13 @@ def head_conflict(
 
 
 class KeptHeads:
-    """All heads that were seen, of any number of tables, without duplicates. No I/O."""
+    """The journal heads that were seen, of any number of tables, without duplicates. No I/O."""
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
-        """Add the kept heads in their order. Their conflicts are stored in `conflicts`."""
+        """Add the heads that were kept earlier, in their order.
+
+        Their conflicts are stored in `conflicts`.
+        """
         self._known: set[tuple[str, SignedHead]] = set()
         self._first_by_entry: dict[tuple[str, int], KeptHead] = {}
         self._furthest_by_table: dict[str, KeptHead] = {}
@@ -146,15 +153,15 @@ class KeptHeads:
         self._last_shown.clear()
 
     def contains(self, one: KeptHead) -> bool:
-        """Return True if exactly this head was seen before."""
+        """Return whether exactly this head was added before."""
         return (one.table_key, one.signed_head) in self._known
 
     def is_last_shown(self, one: KeptHead) -> bool:
-        """Return True if this head is the last that its table showed."""
+        """Return whether this head is the last one that its table showed."""
         return self._last_shown.get(one.table_key) == one.signed_head
 
     def add(self, one: KeptHead) -> HeadConflict | None:
-        """Add a head that its table shows. Return its conflict with the earlier heads, or None."""
+        """Add a head that its table shows, and return its conflict with earlier heads, or None."""
         if self.is_last_shown(one):
             return None
         key = one.table_key

@@ -1,8 +1,8 @@
-"""Questions about hands that are out: tribute, return, leader.
+"""Answers about released hands: tribute, return card, leader.
 
-A referee's card is passed in. Faces come out only of `dealt_hand`, for an answer that is sealed to
-its sender. Every other answer is yes or no, the value of a card, or a seat. Every question raises
-ValueError before the hands are bound.
+A referee's card is passed in. Only `dealt_hand` returns faces, and its answer is sealed to the
+person who asked. Every other answer is yes or no, the value of a card, or a seat. Every function
+raises ValueError before the hands are bound.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,21 +21,21 @@ from controller.vault.vault import Vault
 
 @dataclass(frozen=True, slots=True)
 class DealtHands:
-    """Released hands, in the state in which they were dealt."""
+    """The released hands of one attempt, as they were dealt, before any tribute or play."""
 
     vault: Vault
     sequence: str
 
     def __repr__(self) -> str:
-        """Hide the hands."""
+        """Return a text without the hands, because the text may be logged."""
         return f"DealtHands({self.vault!r})"
 
 
 def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
-    """Return the faces that were dealt to a seat, a byte each, by place.
+    """Return the faces of the cards that a seat was dealt, one byte for each card.
 
-    `sequence` has the pocket letter of every place. The hand is the dealt one: later tributes and
-    plays are not known here.
+    `sequence` has the pocket letter of every place, and the faces are in the order of the places.
+    Later tributes and plays do not change this hand.
     """
     if vault.hands is None:
         raise ValueError("the hands of this attempt are not bound")
@@ -43,9 +43,10 @@ def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
 
 
 def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
-    """Return the seat that was dealt a face, the first in playing order from N.
+    """Return the seat that was dealt a card with this face.
 
-    Raises ValueError if no seat was.
+    If several seats were dealt such a card, the first seat in playing order from N counts. Raises
+    ValueError if no seat was dealt one.
     """
     seats: tuple[Seat, ...] = get_args(Seat)
     for seat in seats:
@@ -57,7 +58,10 @@ def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
 def is_anti_tribute(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Sequence[Seat]
 ) -> bool:
-    """Return whether 抗贡 applies: the payers have both big jokers (seed 000 A10.3)."""
+    """Return whether the payers were dealt both big jokers, so that no tribute is due (抗贡).
+
+    Source: seed 000 A10.3.
+    """
     return tribute.has_anti_tribute(
         profile, payers, {seat: dealt_hand(vault, sequence, seat) for seat in payers}
     )
@@ -66,10 +70,10 @@ def is_anti_tribute(
 def required_tributes(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Level
 ) -> dict[Seat, int]:
-    """Return the value of the card that each payer must pay, in the order of `level`.
+    """Return the value of the card that each payer must pay as tribute, by seat.
 
-    Call this after every payer has laid a card, because the answer reveals a part of a hand (seed
-    000 A10.1).
+    `level` determines the order of the cards, and so their values. Call this only after every payer
+    has laid a card, because the answer reveals a part of a hand. Source: seed 000 A10.1.
     """
     return {
         seat: tribute.tribute_value(profile, dealt_hand(vault, sequence, seat), level)
@@ -78,15 +82,11 @@ def required_tributes(
 
 
 def is_right_tribute(
-    vault: Vault,
-    sequence: str,
-    profile: GuandanProfile,
-    seat: Seat,
-    level: Level,
-    card: Face,
+    vault: Vault, sequence: str, profile: GuandanProfile, seat: Seat, level: Level, card: Face
 ) -> bool:
-    """Return whether `card` is a right tribute from a seat. A wrong one is 贡错牌 (seed 000
-    A18.1).
+    """Return whether the rulebook allows `card` as the tribute of a seat.
+
+    A wrong tribute is the offence 贡错牌. Source: seed 000 A18.1.
     """
     return tribute.is_right_tribute(profile, dealt_hand(vault, sequence, seat), level, card)
 
@@ -102,9 +102,9 @@ def judge_return_card(
     card: Face,
     received: Face | None = None,
 ) -> ReturnVerdict:
-    """Return the verdict of the rulebook on `card`, given back by `giver` to `to`.
+    """Return the rulebook's verdict on `card`, which `giver` gave to `to` in return for a tribute.
 
-    `received` is the tribute that `giver` got, if known, because the vault saw only the dealt hand.
+    `received` is the tribute that `giver` got, if known, because the vault has only the dealt hand.
     Raises ReturnError for a card that `giver` cannot have.
     """
     held = [*dealt_hand(vault, sequence, giver), *([] if received is None else [received])]

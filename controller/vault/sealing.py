@@ -1,8 +1,8 @@
-"""Encrypted boxes for secrets that the disk may hold but people may not read yet.
+"""Encrypted boxes for secrets that are on the disk before people may read them.
 
 An attempt key encrypts an attempt's seed and faces (XSalsa20-Poly1305, with a fresh random nonce
-before each box). The key itself is sealed to the chief (X25519 sealed box), with entropy that is
-passed in.
+before each box). The key itself is sealed to the chief (X25519 sealed box). The source of random
+bytes is passed in.
 """
 
 import contextlib
@@ -26,37 +26,40 @@ _NONCE_BYTES = SecretBox.NONCE_SIZE
 
 
 class UnsealError(Exception):
-    """This key does not open the box: it belongs to another attempt or was changed."""
+    """The error that a key cannot open a box: the box has another attempt's key, or was changed."""
 
 
 class AttemptKey:
-    """The key of one attempt. Its bytes go only to the key file and to the chief."""
+    """The secret key that encrypts the data of one attempt.
+
+    Its bytes go only to the key file and to the chief.
+    """
 
     def __init__(self, raw: bytes, entropy: Entropy) -> None:
-        """Store the key's 32 bytes and the source of nonces."""
+        """Store the 32 bytes of the key and the source of random nonces."""
         self.raw = raw
         self._box = SecretBox(raw)
         self._entropy = entropy
 
     @classmethod
     def new(cls, entropy: Entropy) -> "AttemptKey":
-        """Return a fresh key."""
+        """Return a new random key."""
         return cls(entropy(KEY_BYTES), entropy)
 
     def __repr__(self) -> str:
-        """Hide the key."""
+        """Return a text without the key, because the text may be logged."""
         return "AttemptKey(…)"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be copied or pickled."""
+        """Raise TypeError, so that the key cannot be copied or pickled."""
         raise TypeError("an attempt's key is not copied")
 
     def seal(self, plain: bytes) -> bytes:
-        """Return a box of `plain`, which is 40 bytes longer."""
+        """Return `plain` encrypted as a box. The box is 40 bytes longer than `plain`."""
         return bytes(self._box.encrypt(plain, self._entropy(_NONCE_BYTES)))
 
     def unseal(self, box: bytes) -> bytes:
-        """Return the content of a box. Raises UnsealError."""
+        """Return the decrypted content of a box. Raises UnsealError."""
         try:
             return self._box.decrypt(box)
         except (CryptoError, ValueError) as error:
@@ -64,7 +67,10 @@ class AttemptKey:
 
 
 def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
-    """Return `plain` sealed to an X25519 public key of 32 bytes, which is 48 bytes longer."""
+    """Return `plain` encrypted for the owner of an X25519 public key of 32 bytes.
+
+    The result is 48 bytes longer than `plain`.
+    """
     ephemeral = PrivateKey(entropy(PrivateKey.SIZE))
     to = PublicKey(public)
     sender = bytes(ephemeral.public_key)
@@ -73,8 +79,9 @@ def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
 
 
 def unseal_with(secret: bytes, box: bytes) -> bytes:
-    """Return the content of a box that was sealed to the owner of a 32-byte X25519 secret. Raises
-    UnsealError.
+    """Return the content of a box that was sealed to the owner of an X25519 secret.
+
+    `secret` has 32 bytes. Raises UnsealError if it does not open the box.
     """
     try:
         return SealedBox(PrivateKey(secret)).decrypt(box)
@@ -87,13 +94,17 @@ _MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
 
 class RuntimeDirError(Exception):
-    """A runtime_dir that may not hold keys. The text is one line with cause and action."""
+    """The error that keys must not be stored in the configured `runtime_dir`.
+
+    The text is one line with cause and action.
+    """
 
 
 def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS) -> None:
-    """Check that `runtime_dir` may hold keys: in memory, only for this user, not in `state_dir`.
+    """Check that keys may be stored in `runtime_dir`.
 
-    Raises RuntimeDirError.
+    The folder must be in memory, open only to this user, and outside `state_dir`. `mounts` lists
+    the mounted filesystems. Raises RuntimeDirError.
     """
     where = runtime_dir.resolve()
     if not where.is_dir():
@@ -115,15 +126,15 @@ def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS
 
 
 class AttemptKeyFiles:
-    """The key files of one table's attempts, in its runtime directory."""
+    """The files with the keys of one table's attempts, in its runtime directory."""
 
     def __init__(self, runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS) -> None:
-        """Check the folder. Raises RuntimeDirError."""
+        """Check the runtime directory. Raises RuntimeDirError if it must not hold keys."""
         check_runtime_dir(runtime_dir, state_dir, mounts)
         self._folder = runtime_dir
 
     def write(self, attempt: int, key: bytes) -> None:
-        """Write an attempt's key file completely or not at all. Raises OSError."""
+        """Write the key file of an attempt, either completely or not at all. Raises OSError."""
         part = self._folder / f".attempt-{attempt}.key"
         with contextlib.suppress(FileNotFoundError):
             part.unlink()  # A crash in the middle of this function left it.
@@ -133,7 +144,10 @@ class AttemptKeyFiles:
         part.rename(self._path(attempt))
 
     def read(self, attempt: int) -> bytes | None:
-        """Return an attempt's key, or None after a power cut or after the attempt's end."""
+        """Return the key of an attempt, or None if there is no complete key file.
+
+        The file is missing after a power cut and after the attempt's end.
+        """
         try:
             key = self._path(attempt).read_bytes()
         except FileNotFoundError:
@@ -141,11 +155,11 @@ class AttemptKeyFiles:
         return key if len(key) == KEY_BYTES else None
 
     def remove(self, attempt: int) -> None:
-        """Remove an attempt's key, if there is one."""
+        """Delete the key file of an attempt, if there is one."""
         self._path(attempt).unlink(missing_ok=True)
 
     def keep_only(self, attempts: Set[int]) -> None:
-        """Remove every key except those of these attempts, and incomplete files."""
+        """Delete all key files except those of these attempts, and delete incomplete files."""
         kept = {self._path(attempt) for attempt in attempts}
         for path in (*self._folder.glob("attempt-*.key"), *self._folder.glob(".attempt-*.key")):
             if path not in kept:
@@ -156,9 +170,10 @@ class AttemptKeyFiles:
 
 
 def _filesystem_type(device: int, mounts: Path) -> str | None:
-    """Return the filesystem type of a device number, from /proc/self/mountinfo.
+    """Return the filesystem type of a device, or None if `mounts` does not list the device.
 
-    A line is `id parent major:minor root mountpoint options … - type source options`.
+    `mounts` has the format of /proc/self/mountinfo. A line is `id parent major:minor root
+    mountpoint options … - type source options`.
     """
     wanted = f"{os.major(device)}:{os.minor(device)}"
     for line in mounts.read_text().splitlines():

@@ -1,8 +1,8 @@
 """The vault: the faces that the reader saw in the present attempt, and verdicts on them.
 
-If the first look is poor, a second look follows at once, and then a third. After that the card goes
-to the tray, and is read again from there. The first decision is final: later looks at the card
-change nothing. So repeated events, also after a restart, lead to the same route.
+If the first look at a card is poor, a second look follows at once, and then a third. After that the
+card goes to the tray, and is read again from there. The first decision is final: later looks at the
+card change nothing. So repeated events, also after a restart, lead to the same route.
 """
 
 from collections import Counter
@@ -13,43 +13,47 @@ from controller.cards import FACE_COUNT, Face
 from controller.deal.observations import CardVerdict, LookOutcome
 
 MAX_LOOKS = 3
-"""A first look and two more."""
+"""The largest number of looks at a card: the first look and two more."""
 MIN_CONFIDENCE = 128
-"""The least confidence, of 255, that counts as a reading."""
+"""The lowest confidence, from 0 to 255, at which a reading counts."""
 
 
 class ReadEvent(Protocol):
-    """A READ event of the reader board (drivers/board_events.py)."""
+    """A READ event of the reader board, which reports one look at one card.
+
+    drivers/board_events.py defines the event.
+    """
 
     @property
     def attempt(self) -> int:
-        """The board's attempt when it happened."""
+        """Return the number of the board's attempt when the event happened."""
 
     @property
     def index(self) -> int:
-        """The card's number in the attempt."""
+        """Return the number of the card in the attempt."""
 
     @property
     def face(self) -> int:
-        """0…53, anything else: unreadable."""
+        """Return the face, from 0 to 53. Any other number means that no face could be read."""
 
     @property
     def back(self) -> int:
-        """The back the engine saw: A 0, B 1, foreign 2."""
+        """Return the back that the reader saw: 0 for back A, 1 for back B, 2 for a foreign back."""
 
     @property
     def face_up(self) -> int:
-        """1 for a card that lay face up."""
+        """Return 1 if the card lay face up, else 0."""
 
     @property
     def confidence(self) -> int:
-        """0…255."""
+        """Return how certain the reading is, from 0 to 255."""
 
 
 class ReaderLook:
-    """One look of the reader. It cannot be logged, sent or copied.
+    """One look of the reader at a card, with the face that it saw.
 
-    It is not a Struct, because an encoder would write each field of a Struct.
+    It cannot be logged, sent or copied. It is not a Struct, because an encoder would write each
+    field of a Struct.
     """
 
     __slots__ = ("back", "confidence", "face", "face_up")
@@ -59,31 +63,34 @@ class ReaderLook:
         self.face_up, self.confidence = face_up, confidence
 
     def __repr__(self) -> str:
-        """Hide the face."""
+        """Return a text without the face, because the text may be logged."""
         return "Read(…)"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be copied or pickled."""
+        """Raise TypeError, so that the look cannot be copied or pickled."""
         raise TypeError("a look at a card is not copied")
 
 
 class LookDecision(NamedTuple):
-    """The result of a card's looks. `why` is a fault name if the card was not accepted."""
+    """The verdict on a card from all looks at it so far.
+
+    `why` is a fault name if the card was not accepted.
+    """
 
     look: LookOutcome
     why: str | None = None
 
 
 def look_from_event(event: ReadEvent) -> ReaderLook:
-    """Return the look in a READ event."""
+    """Return the look that a READ event reports."""
     return ReaderLook(event.face, event.back, bool(event.face_up), event.confidence)
 
 
 def look_fault(look: ReaderLook, back: int) -> str | None:
-    """Return why one look is not good, as a fault name, or None for a good look.
+    """Return the name of the fault that makes a look unusable, or None for a good look.
 
-    `back` is the back of the named set. A card that was face up has been seen by everybody, so this
-    fault comes first. If no face was read, the back was not read either.
+    `back` is the back of the set of cards that is in use. A card that was face up has been seen by
+    everybody, so this fault comes first. If no face was read, the back was not read either.
     """
     if look.face_up:
         return "FACE_UP"
@@ -95,82 +102,85 @@ def look_fault(look: ReaderLook, back: int) -> str | None:
 
 
 def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
-    """Return the verdict on a card after these looks at it, in order, at least one."""
+    """Return the verdict on a card from all looks at it so far, in order.
+
+    There must be at least one look.
+    """
     flaws = [look_fault(read, back) for read in looks[:MAX_LOOKS]]
     if None in flaws:
         return LookDecision(LookOutcome.ACCEPT)
-    return LookDecision(
-        LookOutcome.TRAY if len(flaws) == MAX_LOOKS else LookOutcome.REREAD, flaws[-1]
-    )
+    outcome = LookOutcome.TRAY if len(flaws) == MAX_LOOKS else LookOutcome.REREAD
+    return LookDecision(outcome, flaws[-1])
 
 
 def accepted_face(looks: Sequence[ReaderLook], back: int) -> Face | None:
-    """Return the face of an accepted card: the first good look's. None for any other."""
+    """Return the face of an accepted card, or None for any other card.
+
+    The face is that of the first good look.
+    """
     return next((read.face for read in looks[:MAX_LOOKS] if look_fault(read, back) is None), None)
 
 
 NO_FACE = 0xFF
-"""The byte of a place whose card could not be read."""
+"""The byte that stands for the face of a card that could not be read."""
 
 
 class Vault:
-    """The looks at the cards of the present attempt, by feed index.
+    """The faces of the cards of the present attempt.
 
-    `composition` has the number of each of the 54 faces in the set. `back` is the set's back as the
-    reader board numbers it (A 0, B 1).
+    The vault has the looks at each card by the card's index, which is its number in the order of
+    feeding. `composition` has the number of each of the 54 faces in the set of cards. `back` is the
+    back of these cards as the reader board numbers it (A 0, B 1).
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Store the properties of a right set."""
+        """Store which faces, and which back, a right set of cards has."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
-        self._composition = tuple(composition)
-        self._back = back
+        self._composition, self._back = tuple(composition), back
+        self.forget()
+
+    def __repr__(self) -> str:
+        """Return a text with the number of cards, and without any face."""
+        return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Raise TypeError, so that the vault cannot be copied or pickled."""
+        raise TypeError("a vault is not copied")
+
+    @property
+    def attempt(self) -> int | None:
+        """Return the number of the attempt whose faces are stored, or None if there is none."""
+        return self._attempt
+
+    def forget(self) -> None:
+        """Delete all faces, because the attempt is over."""
         self._attempt: int | None = None
         self._reads: dict[int, list[ReaderLook]] = {}
         self._events: list[Any] = []
         self._hands: bytes | None = None
 
-    def __repr__(self) -> str:
-        """Return the number of cards, never a face."""
-        return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be copied or pickled."""
-        raise TypeError("a vault is not copied")
-
-    @property
-    def attempt(self) -> int | None:
-        """The attempt whose faces it holds."""
-        return self._attempt
-
     def begin(self, attempt: int) -> None:
-        """Delete every face, and accept those of this attempt."""
+        """Delete all faces, and accept the faces of this attempt from now on."""
         self.forget()
         self._attempt = attempt
 
-    def forget(self) -> None:
-        """Delete every face, because the attempt is over."""
-        self._attempt = None
-        self._reads = {}
-        self._events = []
-        self._hands = None
-
     def keep_event(self, event: Any) -> None:
-        """Store a board's event for the record. A READ has a face.
+        """Store an event of a board for the record of the attempt.
 
-        The event is not examined here, and not stored outside an attempt.
+        A READ event has a face. The event is not examined here, and it is ignored if there is no
+        attempt.
         """
         if self._attempt is not None:
             self._events.append(event)
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """Return the received events of this attempt, in order."""
+        """Return all events of boards that were stored in this attempt, in order."""
         return tuple(self._events)
 
     def take_read(self, event: ReadEvent) -> CardVerdict:
-        """Accept a READ and return the verdict on its card.
+        """Store the look that a READ event reports, and return the verdict on its card.
 
         Raises ValueError for a READ of another attempt, which must not count.
         """
@@ -181,11 +191,12 @@ class Vault:
         return CardVerdict(event.index, decision.look, decision.why)
 
     def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
-        """Return the faults of the set, by their names; () for a right set.
+        """Return the names of all faults of the set of cards, or () if the set is right.
 
-        `places` is index → place of the cards that landed in a seat's pocket, `cards` the number of
-        cards in a set. Call this after every card was fed, because a card that never came counts as
-        missing. A card in the tray is not missing: its own fault is the reason.
+        `places` has the place of each card that landed in a seat's pocket, by the card's index.
+        `cards` is the number of cards in a set. Call this after every card was fed, because a card
+        that never came counts as missing. A card in the tray is not missing: its own fault is the
+        reason.
         """
         unread = ["UNREADABLE" for index in places if self._face(index) is None]
         in_tray = self._flaws_after(max(places, default=0)) if len(places) < cards else []
@@ -200,9 +211,10 @@ class Vault:
         return tuple(dict.fromkeys(reasons))
 
     def bind_hands(self, places: Mapping[int, int], cards: int) -> bytes:
-        """Return one face byte for each place, NO_FACE if its card was not read, and store them.
+        """Store the four hands, and return them as one face byte for each place.
 
-        `places` as in `find_set_faults`. These are the hands from now on.
+        The byte is NO_FACE if the card of the place was not read. `places` and `cards` are as in
+        `find_set_faults`. From now on these are the hands of the attempt.
         """
         record = bytearray([NO_FACE]) * cards
         for index, place in places.items():
@@ -212,21 +224,24 @@ class Vault:
         return self._hands
 
     def restore_hands(self, attempt: int, record: bytes) -> None:
-        """Restore hands that an earlier run of the daemon bound: one face byte for each place."""
+        """Restore the hands that an earlier run of the daemon stored.
+
+        `record` has one face byte for each place.
+        """
         self.begin(attempt)
         self._hands = record
 
     @property
     def hands(self) -> bytes | None:
-        """The bound hands, one face byte per place; None before they are."""
+        """Return the hands as one face byte for each place, or None before they are bound."""
         return self._hands
 
     def turn_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
-        """Return place and face of the turned-up card: the first drawn whose face may stay.
+        """Return the place and the face of the card that is turned up.
 
-        `draws` are places, from controller/deal/sequence.py; `redo` the faces for which a
-        rulebook turns again. Raises ValueError before the hands are bound, and where a
-        drawn place has no face.
+        `draws` yields places, from controller/deal/sequence.py. The card of the first place is
+        turned up, unless its face is in `redo`. For these faces the rulebook turns up another card.
+        Raises ValueError before the hands are bound, and if a drawn place has no face.
         """
         for place in draws:
             if self._hands is None or self._hands[place - 1] >= FACE_COUNT:
@@ -237,19 +252,18 @@ class Vault:
 
     def _decision(self, index: int) -> LookDecision:
         reads = self._reads.get(index)
-        return (
-            judge_looks(reads, self._back)
-            if reads
-            else LookDecision(LookOutcome.REREAD, "UNREADABLE")
-        )
+        if not reads:
+            return LookDecision(LookOutcome.REREAD, "UNREADABLE")
+        return judge_looks(reads, self._back)
 
     def _face(self, index: int) -> Face | None:
         return accepted_face(self._reads.get(index, ()), self._back)
 
     def _flaws_after(self, last_placed: int) -> list[str]:
-        """Return the flaws of the cards fed after the last that found a pocket.
+        """Return the fault names of the cards that were fed after the card `last_placed`.
 
-        The tray gives its last card first, so one that stays bad is the last one fed.
+        `last_placed` is the index of the last card that landed in a pocket. The tray gives its last
+        card first, so a card that stays bad is the last one fed.
         """
         behind = [self._decision(index) for index in sorted(self._reads) if index > last_placed]
         return [decision.why for decision in behind if decision.why is not None]

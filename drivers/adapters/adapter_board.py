@@ -37,10 +37,8 @@ class AdapterError(Exception):
 class AdapterHal(Protocol):
     """The pins of a board (drivers.firmware.pins.Hal), which bought parts implement.
 
-    No method blocks.
-
-    `kind` is HAL_ADAPTER. `limitations` has a line for each promise of a real board that this
-    adapter cannot keep.
+    No method blocks. `kind` is HAL_ADAPTER. `limitations` has a line for each promise of a real
+    board that this adapter cannot keep.
     """
 
     kind: int
@@ -258,10 +256,9 @@ def serve(
 ) -> None:
     """Run an adapter until SIGTERM or SIGINT, then stop its outputs.
 
-    The host finds the board at the link `pty_link`.
-
-    `store` writes the data that the board stores (AdapterStorage.store). `log` receives one line
-    for each promise that the adapter cannot keep, then the path of the link. Raises AdapterError.
+    The host finds the board at the link `pty_link`. `store` writes the data that the board stores
+    (AdapterStorage.store). `log` receives one line for each promise that the adapter cannot keep,
+    then the path of the link. Raises AdapterError.
     """
     with AdapterBoard(board, hal, pty_link, store, log) as served, _end_signals() as (ended, wake):
         for line in hal.limitations:

@@ -10,7 +10,7 @@ import select
 import termios
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Literal, Protocol
+from typing import Literal
 
 import serial
 from msgspec import Struct
@@ -65,25 +65,6 @@ class EngineLost(Exception):
     """The engine's port cannot be opened, or is gone. The text gives the reason."""
 
 
-class EnginePort(Protocol):
-    """The interface of the serial line to a barcode engine. SerialEnginePort implements it."""
-
-    def open(self) -> int:
-        """Open the port. Return the file descriptor to poll for input. Raises EngineLost."""
-
-    def read(self) -> bytes:
-        """Return the bytes received since the last call, or b"" if there are none.
-
-        Raises EngineLost.
-        """
-
-    def write(self, data: bytes) -> None:
-        """Send bytes. Raises EngineLost."""
-
-    def close(self) -> None:
-        """Close the port. May be called twice."""
-
-
 class SerialEnginePort:
     """The serial line to a barcode engine, opened and locked by pyserial."""
 
@@ -92,7 +73,7 @@ class SerialEnginePort:
         self._serial: serial.Serial | None = None
 
     def open(self) -> int:
-        """See EnginePort."""
+        """Open the port. Return the file descriptor to poll for input. Raises EngineLost."""
         of = self._engine
         try:
             self._serial = serial.Serial(
@@ -111,7 +92,10 @@ class SerialEnginePort:
             raise EngineLost(f"{of.port}: {_error_text(error)}") from None
 
     def read(self) -> bytes:
-        """See EnginePort."""
+        """Return the bytes received since the last call, or b"" if there are none.
+
+        Raises EngineLost.
+        """
         try:
             fd = self._fd()
             ready = select.select([fd], [], [], 0)[0]
@@ -125,7 +109,7 @@ class SerialEnginePort:
         return data
 
     def write(self, data: bytes) -> None:
-        """See EnginePort."""
+        """Send bytes. Raises EngineLost."""
         try:
             sent = os.write(self._fd(), data) if data else 0
         except (serial.SerialException, OSError, termios.error) as error:
@@ -134,7 +118,7 @@ class SerialEnginePort:
             raise EngineLost(f"{self._engine.port}: it takes no bytes")
 
     def close(self) -> None:
-        """See EnginePort."""
+        """Close the port. May be called twice."""
         if self._serial is not None:
             with suppress(serial.SerialException, OSError, termios.error):
                 self._serial.close()  # The device may already be gone.
@@ -149,14 +133,12 @@ class SerialEnginePort:
 class BarcodeScan:
     """The scans that one engine makes, one after the other.
 
-    The class has no clock of its own.
-
-    `begin` requests a scan and `step` continues it. `step` returns the finished scans: for each the
-    one line that answered it, or None if there was no line or more than one. `away_reason` is the
-    reason why the engine is absent, or None.
+    The class has no clock of its own. `begin` requests a scan and `step` continues it. `step`
+    returns the finished scans: for each the one line that answered it, or None if there was no line
+    or more than one. `away_reason` is the reason why the engine is absent, or None.
     """
 
-    def __init__(self, engine: BarcodeEngine, port: EnginePort) -> None:
+    def __init__(self, engine: BarcodeEngine, port: SerialEnginePort) -> None:
         self._engine, self._port = engine, port
         self._fd: int | None = None
         self._retry_ms = 0

@@ -5,9 +5,10 @@ A doubtful result counts as unreadable. Such a card goes to the tray and is read
 
 from collections.abc import Callable, Mapping, Sequence
 
-from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, EnginePort
+from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, SerialEnginePort
 from drivers.firmware import protocol
 from drivers.firmware.reader import NO_READ, ReaderCore
+from drivers.link.frames import SETTING_IDS
 
 CodedCard = tuple[int, int]
 """The meaning of a code: a face (0…53) and a back (BACK_A or BACK_B)."""
@@ -28,10 +29,8 @@ BARCODE_LIMITATIONS = (
 class BarcodeHal:
     """The pins of the reader board, which a barcode engine implements.
 
-    `codes` maps a code to its card.
-
-    `log` receives a line when the engine disappears or returns. No text of this class shows a face,
-    neither repr() nor an error.
+    `codes` maps a code to its card. `log` receives a line when the engine disappears or returns. No
+    text of this class shows a face, neither repr() nor an error.
     """
 
     kind = protocol.HAL_ADAPTER
@@ -42,7 +41,7 @@ class BarcodeHal:
         uid: bytes,
         engine: BarcodeEngine,
         codes: Mapping[bytes, CodedCard],
-        port: EnginePort,
+        port: SerialEnginePort,
         log: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.uid = uid
@@ -84,7 +83,9 @@ class BarcodeHal:
         """Read the engine's input, and continue the present scan."""
         self._now = now_ms
         for line in self._scan.step(now_ms):
-            self._answers.append((*self._decode_line(line), self._shot))
+            card = None if line is None else self._codes.get(line)
+            answer = NO_READ if card is None else (*card, 0, self._confidence)
+            self._answers.append((*answer, self._shot))
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
@@ -101,10 +102,6 @@ class BarcodeHal:
     def stop(self) -> None:
         """End an unfinished scan and close the engine's port."""
         self._scan.close()
-
-    def _decode_line(self, line: bytes | None) -> tuple[int, int, int, int]:
-        coded = None if line is None else self._codes.get(line)
-        return NO_READ if coded is None else (*coded, 0, self._confidence)
 
     def _note_engine(self) -> None:
         away = self._scan.away_reason
@@ -123,8 +120,7 @@ def make_barcode_reader(
     The core waits for an answer a little longer than the engine may need.
     """
     reader = ReaderCore(hal, boot, protocol.RESET_SOFT, fw_hash, stored)
-    of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + ANSWER_MARGIN_MS}
-    for setting, (name, *_) in protocol.READER_SETTINGS.items():
-        if name in of_engine:
-            reader.settings.change(setting, of_engine[name])
+    ids = SETTING_IDS["reader"]
+    reader.settings.change(ids["asked"], 1)
+    reader.settings.change(ids["read_limit_ms"], engine.limit_ms + ANSWER_MARGIN_MS)
     return reader

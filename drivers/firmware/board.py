@@ -28,10 +28,11 @@ _MAX_LIFE = 0xFFFFFFFF  # Upper limit of a total. A damaged store may contain it
 
 
 class BoardCore:
-    """One board's core. A subclass adds commands, pins and totals.
+    """The core of one board: its sessions, commands, events, settings and stored data.
 
-    `boot` is a number this board never used before, `reset_cause` one of RESET_… of the protocol,
-    `fw_hash` the hash over the package's files, `stored` the result of `to_store` before the reset.
+    A subclass adds commands, pins and totals. `boot` is a number this board never used before,
+    `reset_cause` one of RESET_… of the protocol, `fw_hash` the hash over the package's files,
+    `stored` the result of `to_store` before the reset.
     """
 
     kind = 0
@@ -77,7 +78,7 @@ class BoardCore:
     # Methods that a subclass overrides.
 
     def totals(self) -> tuple[int, int]:
-        """Return the running totals of the attempt: in and out."""
+        """Return the two running totals of the attempt that every event carries."""
         raise NotImplementedError
 
     def doing(self) -> int:
@@ -85,7 +86,7 @@ class BoardCore:
         raise NotImplementedError
 
     def is_busy(self) -> bool:
-        """Return whether a changed setting could disturb anything now."""
+        """Return whether a changed setting could disturb a motion or a reading now."""
         raise NotImplementedError
 
     def pack_status(self) -> bytes:
@@ -93,30 +94,33 @@ class BoardCore:
         raise NotImplementedError
 
     def is_polled(self) -> int:
-        """Return 1 if the host's LOOK, not a wire, announces cards."""
+        """Return 1 if the host announces cards by LOOK, or 0 if a wire announces them."""
         return 0
 
     def on_edge(self, name: str, value: int) -> None:
-        """Handle one edge at `self.edge_ms`. Edges come in order."""
+        """Handle one change of an input, which happened at `self.edge_ms`.
+
+        Edges come in order.
+        """
         raise NotImplementedError
 
     def on_time(self, until_ms: int) -> None:
-        """Do what was due at or before `until_ms`."""
+        """Do everything that was due at or before `until_ms`."""
         raise NotImplementedError
 
     def on_answers(self) -> None:
-        """Handle the answers of an engine behind the board."""
+        """Handle the answers of a reading engine, if the board has one."""
 
     def can_pause(self) -> bool:
         """Return whether a pause of some milliseconds does no harm now."""
         return not self.is_busy()
 
     def check_service(self) -> int:
-        """Return why no technician may use the board now, or DONE."""
+        """Return the reason why no technician may use the board now, or DONE."""
         return protocol.BUSY if self.is_busy() else protocol.DONE
 
     def on_edges_lost(self) -> None:
-        """Report that edges came too fast to be stored."""
+        """Report that inputs changed too fast for all changes to be stored."""
         self.emit(protocol.STOPPED, place=protocol.EDGES_LOST)
 
     def on_silence(self) -> None:
@@ -127,10 +131,10 @@ class BoardCore:
         """Handle STOP from the host."""
 
     def advance(self) -> None:
-        """Start everything that may start now."""
+        """Start every motion that is possible now."""
 
     def next_ms(self) -> int:
-        """Return the board's own next deadline, or NEVER."""
+        """Return the time of the board's own next deadline, or NEVER."""
         raise NotImplementedError
 
     # The core.
@@ -167,7 +171,7 @@ class BoardCore:
         return tx
 
     def deadline(self) -> int:
-        """Return the latest time (ms, as in `step`) of the next step."""
+        """Return the latest time at which `step` must be called again, on the clock of `step`."""
         if not self.session or self._is_silent:
             return self.next_ms()
         return min(
@@ -178,11 +182,13 @@ class BoardCore:
         )
 
     def allow_service(self) -> None:
-        """Accept SERVICE from now on: the shell can give the chip to a technician."""
+        """Accept SERVICE from now on, because the program around the core can give the chip to
+        a technician.
+        """
         self.commands[protocol.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
-        """Return an input's level at the time of the present edge."""
+        """Return the level that an input had at the time of the present edge."""
         value = self._levels.get(name)
         return self.hal.read(name) if value is None else value
 
@@ -206,7 +212,7 @@ class BoardCore:
         )
 
     def is_memory_low(self) -> bool:
-        """Return whether too many events wait to be kept to start anything."""
+        """Return whether stored events leave too little memory to start a motion or a reading."""
         return self.memory.free_slots() < EVENT_RESERVE
 
     def pack_stored(self) -> bytes:
@@ -214,11 +220,15 @@ class BoardCore:
         return struct.pack(_LIFE, *self.life_totals()) + self.settings.pack()
 
     def life_totals(self) -> tuple[int, int]:
-        """Return both life totals, limited to the size of a frame's field."""
+        """Return the two totals of the board's whole life, limited to the size of a frame's
+        field.
+        """
         return min(self.life_in, _MAX_LIFE), min(self.life_out, _MAX_LIFE)
 
     def to_store(self) -> bytes:
-        """Return the data to store now, or b"" (unchanged, or not at rest)."""
+        """Return the data to store now, or b"" if they have not changed or the board is not at
+        rest.
+        """
         kept = self._state_to_store()
         if kept == self._stored_state or self.is_busy():
             return b""
@@ -226,7 +236,7 @@ class BoardCore:
         return self.pack_stored()
 
     def _state_to_store(self) -> tuple[int, int, int]:
-        """Return values that change with the data to be stored."""
+        """Return values that differ whenever the data to be stored differ."""
         return (self.life_in, self.life_out, self.settings.change_count)
 
     def _restore(self, stored: bytes) -> None:
@@ -328,7 +338,7 @@ class BoardCore:
             self.on_silence()
 
     def _send_due(self) -> None:
-        """Send what is due. While the host is silent, everything is kept for later."""
+        """Send every frame that is due. While the host is silent, everything is kept for later."""
         if not self.session or self._is_silent:
             return
         for body in self.memory.bodies_due(self.now):

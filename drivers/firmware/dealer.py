@@ -33,7 +33,7 @@ SENSOR_BITS = (
 
 
 class DealerCore(DealerMachine):
-    """The dealer board: the machine with its commands."""
+    """The core of the dealer board: the state of the machine, and the host's commands."""
 
     kind = protocol.KIND_DEALER
 
@@ -86,7 +86,7 @@ class DealerCore(DealerMachine):
     # Commands. Each names a target state, so repeating it in a later session changes nothing.
 
     def _check_safety(self) -> int:
-        """Return why nothing may move now, or DONE."""
+        """Return the reason why nothing may move now, or DONE."""
         if self.hal.read("estop"):
             return protocol.ESTOP
         if self.hal.read("lid"):
@@ -96,7 +96,7 @@ class DealerCore(DealerMachine):
         return protocol.NO_DRIVE if self._missing_drive else protocol.DONE
 
     def _check_attempt(self, attempt: int) -> int:
-        """Return why this attempt's cards may not be moved now, or DONE."""
+        """Return the reason why cards of this attempt may not be moved now, or DONE."""
         if self._release_granted or not self.is_in_attempt() or attempt != self.attempt:
             return protocol.WRONG_ATTEMPT
         return self._check_safety()
@@ -193,13 +193,16 @@ class DealerCore(DealerMachine):
         return protocol.DONE
 
     def _hands_on_lift(self) -> bool:
-        """Return whether hands are on a lift between its ends."""
+        """Return whether there are hands on a lift that is between its two ends."""
         return self.any_sees(release_lock.POCKET_SENSORS) and not self.any_sees(
             ("lift", "lift_down")
         )
 
     def _grant_release(self) -> int:
-        """Release this attempt's hands for good; return why not, or DONE."""
+        """Permit the release of this attempt's hands for good.
+
+        Return the reason if that is refused, else DONE.
+        """
         if self._release_granted:
             return protocol.DONE
         if not release_lock.is_lift_down(self):
@@ -233,7 +236,7 @@ class DealerCore(DealerMachine):
         return protocol.DONE
 
     def check_service(self) -> int:
-        """Return why no technician may use the board now, or DONE."""
+        """Return the reason why no technician may use the board now, or DONE."""
         if self.is_busy():
             return protocol.BUSY
         dealing = self._feed_started and self.is_in_attempt()

@@ -1,4 +1,4 @@
-"""The dealer board's machine: its parts, its sensors, and what stops the motion."""
+"""The dealer board's machine: its parts, its sensors, and the reasons to stop all motion."""
 
 from . import protocol
 from .board import MAX_COUNT, BoardCore
@@ -17,7 +17,9 @@ POCKET_OUTLETS = {"pocket_%d" % outlet: outlet for outlet in range(protocol.OUTL
 
 
 class DealerMachine(BoardCore):
-    """The state of the machine, without the host's commands. Its HAL has the names of pins.py."""
+    """The state of the dealer board's machine: motors, sensors and counts, without the host's
+    commands. Its HAL has the names of pins.py.
+    """
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class DealerMachine(BoardCore):
         return self._halt_reason != NOT_HALTED
 
     def is_in_attempt(self) -> bool:
-        """Return whether an attempt began and its hands are not released."""
+        """Return whether an attempt has begun and its hands are not released yet."""
         return self.attempt != 0 and not self._hands_released
 
     def any_sees(self, names: tuple[str, ...]) -> bool:
@@ -84,7 +86,7 @@ class DealerMachine(BoardCore):
         return all(self.hal.read(name) for name in names)
 
     def halt(self, reason: int) -> None:
-        """Stop all motion and report the reason, one of BY_HOST …, once for each reason.
+        """Stop all motion, and report the reason (one of BY_HOST …), once for each reason.
 
         A stop of the lift is always reported, because RETRACT moves it in a halted machine.
         """
@@ -106,25 +108,28 @@ class DealerMachine(BoardCore):
         self.halt(protocol.BY_JAM)
 
     def stall(self, motor: int) -> None:
-        """Report a motor whose part did not reach its sensor."""
+        """Report a motor that did not move its part to the sensor in time."""
         self.emit(protocol.STALL, place=motor)
         self.halt(protocol.BY_STALL)
 
     def on_arrived(self, index: int) -> None:
-        """Report a card in the window: to the reader by wire, and to the host."""
+        """Report a card in the window, to the reader by the trigger wire and to the host."""
         self.life_in += 1
         self.hal.set("trigger", 1)
         self.hal.set("trigger", 0)
         self.emit(protocol.AT_READER, index)
 
     def on_passed(self, index: int) -> None:
-        """Report a card past the gate. The gate's sensor gives its outlet."""
+        """Report a card that has passed the gate.
+
+        The gate's sensor gives its outlet.
+        """
         outlet = self.level("gate_at")
         self.emit(protocol.GATE, index, outlet)
         self.landings.on_passed(index, outlet)
 
     def on_left_gate(self, index: int) -> None:
-        """Note that the card has left the gate and falls."""
+        """Record that the card has left the gate and is falling."""
         self.landings.on_left_gate(index, self.edge_ms + self.settings["landing_window_ms"])
 
     def on_lifted(self) -> None:
@@ -136,15 +141,18 @@ class DealerMachine(BoardCore):
     # Methods that override those of BoardCore.
 
     def totals(self) -> tuple[int, int]:
-        """Return cards seen at the window, and landings counted."""
+        """Return the number of cards that came to the window, and the number of landings."""
         return self.feeding.fed, self.landings.total()
 
     def is_busy(self) -> bool:
-        """Return whether anything moves or falls."""
+        """Return whether a motor moves or a card falls."""
         return not self.can_pause() or self.landings.has_flying()
 
     def can_pause(self) -> bool:
-        """Return whether no motor turns. A card may still fall."""
+        """Return whether all motors stand still.
+
+        A card may still fall.
+        """
         return not (
             self.feeding.is_moving()
             or self._shuffler.is_running()
@@ -153,7 +161,7 @@ class DealerMachine(BoardCore):
         )
 
     def doing(self) -> int:
-        """Return one of IDLE …"""
+        """Return the board's activity, one of IDLE …"""
         if self._lift.is_moving():
             return protocol.LIFTING
         if self.is_halted() and self.is_in_attempt():
@@ -161,7 +169,7 @@ class DealerMachine(BoardCore):
         return protocol.SHUFFLING if self._shuffler.is_running() else self.feeding.doing()
 
     def on_edge(self, name: str, value: int) -> None:
-        """Handle one edge."""
+        """Handle one change of a sensor."""
         if name in LANDING_OUTLETS:
             self._on_beam(LANDING_OUTLETS[name], value)
         elif name in POCKET_OUTLETS:
@@ -170,7 +178,7 @@ class DealerMachine(BoardCore):
             self._edge_handlers[name](value)
 
     def on_time(self, until_ms: int) -> None:
-        """Handle the timeouts that have passed."""
+        """Handle all time limits that ended at or before `until_ms`."""
         for motion in self._motions:
             if motion.next_ms() <= until_ms:
                 motion.on_time(until_ms)
@@ -179,7 +187,7 @@ class DealerMachine(BoardCore):
                 self.jam(protocol.AT_LANDING, index)
 
     def on_silence(self) -> None:
-        """Stop feeding and hold the card while the host is silent."""
+        """Stop feeding and keep the card in the window while the host is silent."""
         self.halt(protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
@@ -187,12 +195,12 @@ class DealerMachine(BoardCore):
         self.halt(protocol.BY_HOST)
 
     def advance(self) -> None:
-        """Start everything that may start now."""
+        """Start every motion that is possible now."""
         self.feeding.advance()
         self._sweep.advance()
 
     def next_ms(self) -> int:
-        """Return the next limit of a motion or a flight, or NEVER_MS."""
+        """Return the next time limit of a motion or of a falling card, or NEVER_MS."""
         return min(
             self.feeding.next_ms(),
             self.landings.next_ms(),
@@ -204,7 +212,10 @@ class DealerMachine(BoardCore):
     # Sensors.
 
     def _on_beam(self, outlet: int, value: int) -> None:
-        """Handle a landing beam. A beam covered again at once, with no other card due, flutters."""
+        """Handle a change of a landing beam.
+
+        A beam covered again at once, with no other card due, flutters.
+        """
         if value and (
             self.edge_ms - self._beam_covered_ms[outlet] > BEAM_FLUTTER_MS
             or self.landings.is_awaited_at(outlet)
@@ -250,7 +261,9 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
-        """Handle the number of an absent drive or sensor unit; 0: all are present."""
+        """Handle a report of the drives: the number of an absent drive or sensor unit, or 0 for
+        none.
+        """
         if value != self._missing_drive:
             self._missing_drive = value
             self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
@@ -260,6 +273,6 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_DRIVE)
 
     def on_edges_lost(self) -> None:
-        """Stop: edges were lost, so the counts of this attempt are unreliable."""
+        """Stop all motion, because changes of sensors were lost and the counts are unreliable."""
         self.release_forbidden = True
         self.halt(protocol.EDGES_LOST)

@@ -18,7 +18,10 @@ _SLOT = _MAX_BODY + 1
 
 
 class EventMemory:
-    """Numbers events from 1 without a gap, and selects those to send now."""
+    """The stored events of a board, numbered from 1 without a gap.
+
+    It selects the events to send.
+    """
 
     def __init__(self) -> None:
         self.last = 0
@@ -31,11 +34,11 @@ class EventMemory:
         self._resend_at = NEVER_MS
 
     def free_slots(self) -> int:
-        """Return how many more events fit."""
+        """Return the number of events for which there is still memory."""
         return protocol.EVENT_MEMORY - (self.last - self.kept)
 
     def add(self, body: bytes) -> None:
-        """Store the body of event number last + 1. The caller checks for room."""
+        """Store the body of the next event. The caller checks for room."""
         if len(body) > _MAX_BODY:
             raise ValueError("no event is so long")
         self.last += 1
@@ -44,7 +47,10 @@ class EventMemory:
         self._slots[at + 1 : at + 1 + len(body)] = body
 
     def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
-        """Handle both numbers of a host frame. They never decrease or exceed `last`."""
+        """Handle the numbers `seen` and `kept` of a host frame.
+
+        They never decrease or exceed `last`.
+        """
         self._forget(kept)
         if self.seen < seen <= self.last:
             self.seen = seen
@@ -55,13 +61,13 @@ class EventMemory:
                 self._schedule_resend(now_ms)
 
     def begin_session(self) -> None:
-        """Begin a session: all events that are not kept count as unseen."""
+        """Begin a session, in which all events that the host has not kept are sent again."""
         self.seen = self._sent = self.kept
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = NEVER_MS
 
     def resend_now(self) -> None:
-        """Make unseen events due at once, after a silence of the host."""
+        """Make all events that the host has not seen due at once, after a silence of the host."""
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = 0 if self._sent > self.seen else NEVER_MS
 
@@ -80,7 +86,7 @@ class EventMemory:
         return bodies
 
     def deadline(self) -> int:
-        """Return when unseen events are due again, or NEVER_MS."""
+        """Return the time at which unseen events are sent again, or NEVER_MS."""
         return self._resend_at
 
     def _schedule_resend(self, now_ms: int) -> None:

@@ -43,7 +43,10 @@ INDEX_COUNT = 256
 
 
 class Feeding:
-    """Moves the cards of one attempt, driven by edges, limits and routes."""
+    """The feeder, window and gate: they move each card of an attempt to its outlet.
+
+    Sensor edges, time limits and routes decide each motion.
+    """
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
@@ -51,7 +54,7 @@ class Feeding:
         self.clear()
 
     def clear(self) -> None:
-        """Begin an attempt: nothing fed, no routes."""
+        """Begin an attempt, with no fed card and no route."""
         self.state = IDLE
         self.source = protocol.HOPPER
         self.upto = 0
@@ -78,7 +81,7 @@ class Feeding:
         return self.state == IDLE
 
     def is_moving(self) -> bool:
-        """Return whether a motor turns, or would turn at once."""
+        """Return whether a motor turns, or is about to turn."""
         return (
             self.state in (FEEDING, REVERSING, AIMING, PASSING, BACKING_OUT)
             and not self._is_stopped
@@ -93,11 +96,13 @@ class Feeding:
         return ACTIVITIES[self.state]
 
     def held_index(self) -> int:
-        """Return the index of the card at the hold point, or 0."""
+        """Return the index of the card that waits in the window, or 0."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
     def is_unseen_in_gate(self, outlet: int) -> bool:
-        """Return whether a card moves through the gate to `outlet`, undetected after it."""
+        """Return whether a card moves through the gate to `outlet` and has not been detected
+        after the gate.
+        """
         return (
             self.state in (PASSING, BACKING_OUT)
             and not self._seen_behind_gate
@@ -105,20 +110,22 @@ class Feeding:
         )
 
     def next_ms(self) -> int:
-        """Return the limit of the motion, or when the window's report counts."""
+        """Return the time limit of the present motion, or the time at which the window's sensor
+        counts.
+        """
         return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
     # Commands of the host.
 
     def feed(self, source: int, upto: int) -> None:
-        """Feed from `source` until card `upto` is in the window; continue after a stop."""
+        """Feed from `source` until card `upto` is in the window. After a stop, continue."""
         self.source = source
         self.upto = upto
         self._is_feed_wanted = True
         self._resume()
 
     def route(self, index: int, outlet: int) -> int:
-        """Store the route of a card; return the result for its ROUTE."""
+        """Store the route of a card, and return the result for its ROUTE."""
         known = self.routes[index]
         if known != protocol.NOWHERE:
             return protocol.DONE if known == outlet else protocol.ROUTE_DIFFERS
@@ -129,7 +136,7 @@ class Feeding:
         return protocol.DONE
 
     def purge(self) -> bool:
-        """Move the cards in the path into the tray; False if there are none."""
+        """Move the cards in the path into the tray. Return False if the path is empty."""
         self._is_feed_wanted = False
         if self.is_feeding():
             self._become_idle()
@@ -149,7 +156,7 @@ class Feeding:
         return True
 
     def stop(self, finish_pass: bool) -> None:
-        """Stop the motors in place; `finish_pass` lets a card in the gate continue."""
+        """Stop the motors at once. With `finish_pass`, a card in the gate continues."""
         if finish_pass and self.state in (PASSING, BACKING_OUT):
             self._is_feed_wanted = False
             return
@@ -180,7 +187,10 @@ class Feeding:
                 self._start_pass()
 
     def on_double(self, value: int) -> None:
-        """Handle the feeder's double sensor. It may react before or after the card arrives."""
+        """Handle a change of the feeder's sensor for two cards at once.
+
+        It may react before or after the card arrives.
+        """
         if value and self.state != IDLE and not self._double_seen:
             self._double_seen = True
             if self.index:
@@ -195,7 +205,7 @@ class Feeding:
             self._doubles_in_tray = []
 
     def on_landed(self, index: int, outlet: int) -> bool:
-        """Handle a landing of card `index`; return True for a double feed in the tray."""
+        """Handle the landing of card `index`. Return True for a double feed in the tray."""
         twofold = outlet == protocol.TRAY and index in self.open_doubles
         if twofold:
             self._doubles_in_tray.append(index)
@@ -204,7 +214,9 @@ class Feeding:
     # Time and levels.
 
     def on_time(self, until_ms: int) -> None:
-        """Handle an expired limit, or a card that is still in the window after an early report."""
+        """Handle the end of a time limit, or a card that is still in the window after an early
+        report.
+        """
         if self._seen_too_early and self._window_ready_ms <= until_ms:
             self._on_arrived()
         if self._limit > until_ms:
@@ -224,7 +236,7 @@ class Feeding:
             self._retry_pass()
 
     def advance(self) -> None:
-        """Start everything that may start now."""
+        """Start every motion that is possible now."""
         if self.state == AIMING and not self._is_stopped:
             self._check_gate()
         if self._dealer.is_halted():
@@ -236,7 +248,8 @@ class Feeding:
             self._start_next()
 
     def _can_pass(self, outlet: int) -> bool:
-        """Return whether the held card may go: one card at a time falls into an outlet.
+        """Return whether the held card may leave the window, because no other card falls into
+        `outlet`.
 
         Otherwise a landing could be matched with the card before it.
         """
@@ -281,14 +294,16 @@ class Feeding:
         self._arm_limit("feed_limit_ms", REVERSE_PART)
 
     def _on_covered(self) -> None:
-        """Handle a card in the window: the next one, unless it may be the last."""
+        """Handle a covered window sensor: it reports a new card, unless it may still detect the
+        last one.
+        """
         if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
         else:
             self._on_arrived()
 
     def _on_arrived(self) -> None:
-        """Handle the card's arrival in the window: from here on it has its index."""
+        """Handle the arrival of a card in the window, and give the card its index."""
         self._seen_too_early = False
         self._hal.set("feed", STOP)
         self._limit = NEVER_MS
@@ -316,7 +331,10 @@ class Feeding:
         self._check_gate()
 
     def _check_gate(self) -> None:
-        """Move the empty gate. Let the card go when the gate is at its outlet."""
+        """Move the empty gate to the outlet of the held card.
+
+        Let the card go when the gate is at its outlet.
+        """
         if not self._gate_commanded:
             if self._hal.read("exit"):
                 return
@@ -326,7 +344,9 @@ class Feeding:
             self._start_pass()
 
     def _on_gate_limit(self) -> None:
-        """Handle a late gate, unless it arrived while the board was stopped."""
+        """Handle a gate that did not arrive in time, unless it arrived while the board was
+        stopped.
+        """
         waited = self._gate_commanded
         if not self._is_stopped:
             self._check_gate()
@@ -347,7 +367,8 @@ class Feeding:
         self._arm_limit("pass_limit_ms")
 
     def _on_pass_limit(self) -> None:
-        """Retry at most jam_retries times, then use the tray, then report a jam.
+        """Handle a card that did not pass the gate in time: retry, then use the tray, then
+        report a jam.
 
         A card detected in the gate cannot go to another outlet, not even the tray.
         """

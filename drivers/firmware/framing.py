@@ -16,9 +16,9 @@ MAX_ENCODED = MAX_PAYLOAD + CRC_SIZE + 1
 
 
 def cobs_encode(data: bytes) -> bytes:
-    """Return `data` (at most 253 bytes) without zero bytes, one byte longer.
+    """Return `data` in COBS, which has no zero bytes and is one byte longer.
 
-    Raises ValueError if the data is too long for one block.
+    `data` has at most 253 bytes. Raises ValueError if the data is too long for one block.
     """
     if len(data) > 253:
         raise ValueError("a block holds at most 253 bytes")
@@ -58,11 +58,11 @@ def encode(payload: bytes) -> bytes:
 
 
 class Decoder:
-    """Splits a stream of bytes into payloads and counts invalid blocks.
+    """Splitter of a stream of bytes into the payloads of frames.
 
-    `junk` counts blocks with invalid COBS or too few bytes, `crc_errors` those with a wrong CRC,
-    `oversize` those longer than any frame. Each block counts once. The buffer never grows past one
-    frame.
+    It counts invalid blocks. `junk` counts blocks with invalid COBS or too few bytes, `crc_errors`
+    those with a wrong CRC, `oversize` those longer than any frame. Each block counts once. The
+    buffer never grows past one frame.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Decoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Add received bytes; return the completed payloads in order."""
+        """Add received bytes, and return the payloads that are complete now, in order."""
         blocks = (self._rest + data).split(b"\x00")
         self._rest = blocks.pop()
         payloads = []

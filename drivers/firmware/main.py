@@ -19,11 +19,14 @@ from .version import firmware_hash
 
 
 class PinsClosed(Exception):
-    """The machine closed the stream: this board has no more pins."""
+    """The simulated machine closed the stream of pins, so this board must end."""
 
 
 class TextPins:
-    """The pins of one board, with the unique id `uid` (eight bytes)."""
+    """The pins of one simulated board, as lines of text on a stream.
+
+    `uid` is the board's unique id of eight bytes.
+    """
 
     kind = protocol.HAL_SIM
 
@@ -46,7 +49,7 @@ class TextPins:
             self._parse_line(line.decode().split(), now_ms)
 
     def read(self, name: str) -> int:
-        """Return the last level of an input; 0 before the first."""
+        """Return the last level of an input, or 0 before the first change."""
         return self._levels.get(name, 0)
 
     def set(self, name: str, value: int) -> None:
@@ -88,9 +91,10 @@ UNPLUGGED_WAIT_MS = 20
 
 
 def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
-    """Run a board's core on a line and a stream of pins. Raises PinsClosed when the pins end.
+    """Run the core of a board on a serial line and a stream of pins.
 
-    If no program has the line open, the line is polled again and again.
+    Raises PinsClosed when the pins end. If no program has the line open, the line is polled again
+    and again.
     """
     clock = BoardClock()
     plugged, alone = select.poll(), select.poll()
@@ -110,7 +114,7 @@ def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
 
 
 def own_source_hash() -> bytes:
-    """Return the firmware hash of this program's files.
+    """Return the firmware hash of the files in this folder.
 
     A folder or a compiled file beside them counts as an empty file: it could be imported in place
     of one of them, and no correct firmware has any.
@@ -126,7 +130,7 @@ def own_source_hash() -> bytes:
 
 
 def load_file(path: str) -> bytes:
-    """Return a file's content, or b"" without a file."""
+    """Return the content of a file, or b"" if there is no such file."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -135,14 +139,14 @@ def load_file(path: str) -> bytes:
 
 
 def save_file(path: str, content: bytes) -> None:
-    """Write a file so that a power cut leaves the old or the new one."""
+    """Write a file so that a power cut leaves either the old or the new content."""
     with open(path + ".new", "wb") as file:
         file.write(content)
     os.rename(path + ".new", path)
 
 
 def run_process(arguments: list[str]) -> None:
-    """Run the board named by the arguments, until the pins end."""
+    """Run the board that the arguments name, until the stream of pins ends."""
     if len(arguments) != 3 or arguments[0] not in BOARD_CORES:
         sys.stderr.write("usage: main dealer|reader UID BOOT (UID: 16 hex digits)\n")
         sys.exit(2)
@@ -157,7 +161,7 @@ def run_process(arguments: list[str]) -> None:
 
 
 def chip(trial: bool = False) -> None:
-    """Run the board named in the chip's file `board` (dealer or reader), forever.
+    """Run the board that the chip's file `board` names (dealer or reader), forever.
 
     `trial`: this firmware is not confirmed yet.
     """

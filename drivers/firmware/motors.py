@@ -1,4 +1,4 @@
-"""The motions apart from the cards' path: shuffler, lift, and the gate's self-test."""
+"""The control of shuffler and lift, and the self-test of the gate."""
 
 from . import protocol
 from .event_memory import NEVER_MS
@@ -14,7 +14,8 @@ COAST_MS = 30
 
 
 class ShufflerControl:
-    """Shuffler motor: runs until the requested passes of this attempt are done.
+    """The control of the shuffler's motor, which runs until the requested passes of this
+    attempt are done.
 
     If it stopped too late and has drawn cards in for another pass, it finishes that pass.
     """
@@ -29,13 +30,13 @@ class ShufflerControl:
         self._is_reported = False  # The finished passes were reported.
 
     def clear(self) -> None:
-        """Begin an attempt."""
+        """Forget all passes, because a new attempt begins."""
         self.passes_done = self._passes_wanted = 0
         self._limit = NEVER_MS
         self._is_settling = self._is_reported = False
 
     def shuffle(self, passes: int) -> None:
-        """Run until `passes` are done and no drawn-in cards are left."""
+        """Run the motor until `passes` passes are done and no drawn-in cards are left."""
         drawn_in = self.passes_done + 1 if self._hal.read("shuffler") else 0
         self._passes_wanted = max(passes, drawn_in)
         self._is_reported = False
@@ -47,11 +48,11 @@ class ShufflerControl:
             self._report()
 
     def has_reported(self, passes: int) -> bool:
-        """Return whether `passes` were done and reported."""
+        """Return whether `passes` passes are done and reported."""
         return self._is_reported and passes <= self.passes_done
 
     def is_running(self) -> bool:
-        """Return whether the motor turns, or may have to continue."""
+        """Return whether the motor turns, or may have to turn again for the present pass."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
@@ -75,12 +76,15 @@ class ShufflerControl:
             self._limit = self._dealer.now + COAST_MS
 
     def on_drawn_in(self, value: int) -> None:
-        """Handle cards drawn into the shuffler, or gone from it."""
+        """Handle the report that cards are in the shuffler, or that none are."""
         if value and self._is_settling:
             self.shuffle(self.passes_done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """Stop at the limit. Report a jam if no finished pass was reported."""
+        """Stop the motor if the time limit of the pass is over.
+
+        Report a jam if no finished pass was reported.
+        """
         if self._limit > until_ms:
             return
         self.stop()
@@ -88,7 +92,7 @@ class ShufflerControl:
             self._dealer.jam(protocol.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:
-        """Return the limit of the present pass, or NEVER_MS."""
+        """Return the time limit of the present pass, or NEVER_MS."""
         return self._limit
 
     def _report(self) -> None:
@@ -100,7 +104,7 @@ class ShufflerControl:
 
 
 class LiftControl:
-    """Lift motor: lifts the hands and lowers the lift.
+    """The control of the lift's motor, which lifts the hands and lowers the lift.
 
     It is driven only while moving; when interrupted it stays in place. At an end, that end's sensor
     is on and the other one off.
@@ -113,7 +117,7 @@ class LiftControl:
         self._limit = NEVER_MS
 
     def move_to(self, goal: int) -> None:
-        """Move up (LIFT_UP) or down (LIFT_DOWN), if not already there."""
+        """Move the lift up (LIFT_UP) or down (LIFT_DOWN), unless it is already there."""
         self._goal = goal
         if self._is_at_goal():
             self._on_arrived()
@@ -122,7 +126,7 @@ class LiftControl:
         self._hal.set("lift", goal)
 
     def stop(self) -> None:
-        """Stop in place."""
+        """Stop the lift where it is."""
         self._limit = NEVER_MS
         self._hal.set("lift", LIFT_STAY)
 
@@ -135,22 +139,22 @@ class LiftControl:
         return self.is_moving() and self._goal == LIFT_UP
 
     def on_lift(self, value: int) -> None:
-        """Handle an edge of the top sensor."""
+        """Handle a change of the sensor at the upper end."""
         if value and self.is_rising() and not self._hal.read("lift_down"):
             self._on_arrived()
 
     def on_lift_down(self, value: int) -> None:
-        """Handle an edge of the bottom sensor."""
+        """Handle a change of the sensor at the lower end."""
         if value and self.is_moving() and not self.is_rising() and not self._hal.read("lift"):
             self._on_arrived()
 
     def on_time(self, until_ms: int) -> None:
-        """Report a stall if the limit has passed."""
+        """Report a stall if the time limit of the motion is over."""
         if self._limit <= until_ms:
             self._dealer.stall(protocol.MOTOR_LIFT)
 
     def next_ms(self) -> int:
-        """Return the limit of the motion, or NEVER_MS."""
+        """Return the time limit of the motion, or NEVER_MS."""
         return self._limit
 
     def _is_at_goal(self) -> bool:
@@ -165,7 +169,9 @@ class LiftControl:
 
 
 class GateSweep:
-    """The self-test: the empty gate moves to every outlet, and its sensor must agree."""
+    """The self-test of the empty gate: it moves to every outlet, and its sensor must confirm
+    each.
+    """
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
@@ -174,15 +180,15 @@ class GateSweep:
         self._limit = NEVER_MS
 
     def start(self) -> None:
-        """Begin at the first outlet."""
+        """Move the gate to the first outlet."""
         self._move_to(0)
 
     def is_running(self) -> bool:
-        """Return whether the sweep is running."""
+        """Return whether the self-test of the gate is running."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
-        """Leave the gate in place."""
+        """End the self-test and leave the gate where it is."""
         self._limit = NEVER_MS
 
     def advance(self) -> None:
@@ -194,13 +200,13 @@ class GateSweep:
                 self._move_to(self._outlet + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """Report a stall if the limit has passed."""
+        """Report a stall if the time limit of the gate's motion is over."""
         if self._limit <= until_ms:
             self._limit = NEVER_MS
             self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
-        """Return the limit of the gate's motion, or NEVER_MS."""
+        """Return the time limit of the gate's motion, or NEVER_MS."""
         return self._limit
 
     def _move_to(self, outlet: int) -> None:

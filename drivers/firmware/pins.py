@@ -1,8 +1,7 @@
-"""Interfaces inside a board: of its core to its pins, and of its parts to the dealer's core.
+"""The interfaces inside a board: its core uses pins, and the dealer's parts use the dealer board.
 
-The pins: levels, outputs, and edges since the last call.
-
-The names of the pins are the same for every HAL:
+A HAL has the levels of the inputs, the outputs, and the edges since the last call. The names of the
+pins are the same for every HAL:
 
 dealer, inputs: hopper tray_feed window double exit gate_at (0…4, 255 while it moves)
  land_0 … land_4, pocket_0 … pocket_4, lid (1 = open) estop (1 = pressed)
@@ -38,7 +37,10 @@ LOST_EDGES = "lost"
 
 
 class Hal(Protocol):
-    """The pins of one board; `kind` is HAL_…, `uid` its eight bytes."""
+    """The interface to the pins of one board.
+
+    `kind` is one of HAL_…, `uid` the unique id of eight bytes.
+    """
 
     kind: int
     uid: bytes
@@ -54,7 +56,7 @@ class Hal(Protocol):
 
 
 class ReaderHal(Hal, Protocol):
-    """The pins of the reader board, and its engine."""
+    """The interface to the pins of the reader board and to its reading engine."""
 
     def answers(self) -> "Sequence[tuple[int, ...]]":
         """Return (face, back, face_up, confidence, shot) of every answer since the last call.
@@ -65,7 +67,7 @@ class ReaderHal(Hal, Protocol):
 
 
 class DealerBoard(Protocol):
-    """What the parts of the dealer board, its feeder and its motors, use of the board.
+    """The interface that the feeder and the motors use of the dealer board.
 
     `now` and `edge_ms` are times of the board. Limits come from `settings`.
     """

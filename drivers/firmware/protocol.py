@@ -287,7 +287,9 @@ EVENT_MEMORY = 1024
 
 
 def layout() -> bytes:
-    """Return every layout, event, result and sensor as one text, equal on every platform."""
+    """Return all layouts, events, results and sensors as one text, which is the same on every
+    platform.
+    """
     parts = ["dealtable wire %d" % VERSION, HOST_HEADER, BOARD_HEADER, READ_BODY]
     for kind in sorted(BODIES):
         parts.append("%02x%s" % (kind, BODIES[kind]))

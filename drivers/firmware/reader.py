@@ -1,4 +1,4 @@
-"""The reader board's core: counts announced cards and queries the engine for each.
+"""The reader board's core, which counts the announced cards and asks the engine to read each.
 
 A pulse of the trigger wire announces a card, or a LOOK if there is no wire (`asked`).
 
@@ -18,7 +18,10 @@ ANSWER_SIZE = len(NO_READ)
 
 
 class ReaderCore(BoardCore):
-    """The reader board. Its HAL has the names of pins.py."""
+    """The core of the reader board: it counts the cards and asks the engine for their faces.
+
+    Its HAL has the names of pins.py.
+    """
 
     kind = protocol.KIND_READER
 
@@ -49,11 +52,11 @@ class ReaderCore(BoardCore):
         )
 
     def totals(self) -> tuple[int, int]:
-        """Return cards announced, and reads sent."""
+        """Return the number of announced cards, and the number of READ events."""
         return self.pulses, self.reads
 
     def is_polled(self) -> int:
-        """Return 1 if there is no trigger wire."""
+        """Return 1 if the host announces cards by LOOK, because there is no trigger wire."""
         return self.settings["asked"]
 
     def doing(self) -> int:
@@ -61,7 +64,7 @@ class ReaderCore(BoardCore):
         return protocol.IDLE if self._limit == NEVER_MS else protocol.HOLDING
 
     def is_busy(self) -> bool:
-        """Return whether an answer of the engine is pending."""
+        """Return whether the board waits for an answer of the engine."""
         return self._limit != NEVER_MS
 
     def pack_status(self) -> bytes:
@@ -103,19 +106,19 @@ class ReaderCore(BoardCore):
                     self._end_selftest(1)
 
     def on_time(self, until_ms: int) -> None:
-        """Handle the timeout of the engine."""
+        """Handle the end of the time in which the engine must answer."""
         if self._limit <= until_ms:
             self._on_no_answer()
 
     def _on_no_answer(self) -> None:
-        """Stop waiting for the engine and report no answer."""
+        """Stop waiting for the engine, and send a READ without an answer."""
         if self._selftest_ms == NEVER_MS:
             self._report_read(NO_READ)
         else:
             self._end_selftest(0)
 
     def _end_selftest(self, answered: int) -> None:
-        """Report whether the engine answered the self-test, and its time in ms."""
+        """Report whether the engine answered in the self-test, and after how many ms."""
         took = max(1, min(self.now - self._selftest_ms, MAX_COUNT))
         self._limit = self._selftest_ms = NEVER_MS
         self.emit(protocol.ENGINE, took, answered)

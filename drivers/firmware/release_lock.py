@@ -1,7 +1,7 @@
 """The dealer board's own 27-lock, the condition for lifting the hands.
 
-The machine decides with all its data. This lock uses only the board's sensors and counts. Without
-it, RELEASE is always refused.
+The machine process decides with all its data. This lock uses only the board's sensors and counts.
+Without it, RELEASE is always refused.
 """
 
 from . import protocol
@@ -18,7 +18,7 @@ SOURCE_SENSORS = ("hopper", "shuffler")
 
 
 def is_lift_down(dealer: "DealerMachine") -> bool:
-    """Return whether the sensors show the lift fully down, and not up."""
+    """Return whether the lift is fully down by both of its sensors."""
     return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
 
 
@@ -30,7 +30,7 @@ def is_path_clear(dealer: "DealerMachine") -> bool:
 
 
 def has_right_counts(dealer: "DealerMachine") -> bool:
-    """Return whether every card fed has landed, and each pocket has its number."""
+    """Return whether all fed cards have landed, and each pocket has its number of cards."""
     landed = dealer.landings.landed
     return (
         dealer.per_pocket > 0
@@ -42,7 +42,7 @@ def has_right_counts(dealer: "DealerMachine") -> bool:
 
 
 def has_right_sensors(dealer: "DealerMachine") -> bool:
-    """Return whether all pockets and no other places have cards, and there is no access."""
+    """Return whether cards are in all pockets and nowhere else, and lid and e-stop are closed."""
     return dealer.all_see(POCKET_SENSORS) and not dealer.any_sees(
         SOURCE_SENSORS + TRAY_SENSORS + PATH_SENSORS + ACCESS_SENSORS
     )

@@ -101,7 +101,7 @@ ENGINE_BYTES = 256  # Bytes of an answer and a margin. A longer line is noise.
 
 
 class Rp2Hal:
-    """The common part of both boards' pins."""
+    """The pins that both kinds of board have."""
 
     kind = protocol.HAL_RP2
 
@@ -111,7 +111,7 @@ class Rp2Hal:
         self._ring = EdgeRing()
 
     def reset_cause(self) -> int:
-        """Return one of RESET_…"""
+        """Return the cause of the last reset, one of RESET_…"""
         if machine.reset_cause() == machine.WDT_RESET:
             return protocol.RESET_WATCHDOG
         return protocol.RESET_POWER
@@ -124,11 +124,11 @@ class Rp2Hal:
         return edges
 
     def update(self, now_ms: int) -> bool:
-        """Collect changes up to `now_ms`; return whether any wait for the core."""
+        """Collect the changes up to `now_ms`, and return whether the core has to handle any."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Stop every output before the chip is given away."""
+        """Switch off every output before the chip is given to a technician."""
 
     def _collect_lost(self, now_ms: int) -> None:
         lost = self._ring.pop_lost()
@@ -137,14 +137,17 @@ class Rp2Hal:
 
 
 class WindowInput(InterruptInput):
-    """The window's sensor. It stops the feeder independently of the core."""
+    """The input of the window sensor, which stops the feeder in its interrupt.
+
+    It stops the feeder independently of the core.
+    """
 
     def __init__(self, ring: EdgeRing, number: int, pin: int, feed: Stepper) -> None:
         self._feed = feed
         super().__init__(ring, number, pin)
 
     def on_rise(self) -> None:
-        """Make no further step."""
+        """Stop the feeder: make no further step."""
         self._feed.halt_in_irq()
 
 
@@ -273,7 +276,10 @@ class Rp2DealerHal(Rp2Hal):
         self._shuffle.duty_u16(SHUFFLE_DUTY if value else 0)
 
     def _set_lift(self, value: int) -> None:
-        """Drive up, down or not at all. End switches cut the current at both ends."""
+        """Drive the lift up, drive it down, or switch its motor off.
+
+        End switches cut the current at both ends.
+        """
         up, down = self._lift
         up.value(0)
         down.value(0)
@@ -325,7 +331,9 @@ class Rp2ReaderHal(Rp2Hal):
         return answers
 
     def update(self, now_ms: int) -> bool:
-        """Collect pulses and answers, as of `now_ms`; return whether any wait for the core."""
+        """Collect the pulses and answers up to `now_ms`, and return whether the core has to
+        handle any.
+        """
         for at, _, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, "pulse", value))
         self._collect_lost(now_ms)

@@ -1,4 +1,4 @@
-"""The chip's main loop, and its schedule for garbage collection."""
+"""The main loop of the chip, and the times at which it collects garbage."""
 
 import gc
 import time
@@ -14,14 +14,14 @@ IDLE_INTERVAL_MS = 1000
 
 
 class GarbageSchedule:
-    """When to collect: at the start of a calm period, then once a second."""
+    """The times of garbage collections: at the start of a calm period, then once a second."""
 
     def __init__(self) -> None:
         self._could_pause = False
         self._last_ms = -MIN_INTERVAL_MS
 
     def is_due(self, now_ms: int, can_pause: bool) -> bool:
-        """Return whether to collect now; `can_pause`: a pause does no harm now."""
+        """Return whether to collect garbage now. `can_pause`: a pause does no harm now."""
         if not can_pause:
             self._could_pause = False
             return False
@@ -47,7 +47,7 @@ FLUSH_MS = 50
 
 
 class ChipLoop:
-    """One board on the chip; `trial`: its firmware is new and not yet confirmed."""
+    """The loop of one board on the chip. `trial`: its firmware is new and not confirmed yet."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class ChipLoop:
         board.allow_service()
 
     def run_once(self) -> None:
-        """Run one turn. The core is stepped only if it has work."""
+        """Run one turn of the loop. The core is stepped only if it has work."""
         self._watchdog.feed()
         now = self._clock.now_ms()
         rx = self._line.read()
@@ -114,7 +114,7 @@ class ChipLoop:
 
 
 def run(loop: ChipLoop) -> None:
-    """Run forever. The watchdog resets a hung loop."""
+    """Run the loop forever. The watchdog resets a hung loop."""
     gc.collect()
     while True:
         loop.run_once()

@@ -1,7 +1,7 @@
-"""Steppers on the chip's PIO: the DMA feeds a move's words to a state machine.
+"""The stepper motors of the chip: the PIO makes the steps of each move.
 
-A started move needs no processor time and ends after its counted steps. No steps are made in any
-other way.
+The DMA feeds the words of a move to a state machine of the PIO. A started move needs no processor
+time and ends after its counted steps. No steps are made in any other way.
 """
 
 import machine
@@ -22,7 +22,10 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
 def _step_program() -> None:
-    """Read a word: steps - 1 in its low half, wait cycles per step in its high half."""
+    """Make the steps that one word orders.
+
+    The word has steps - 1 in its low half, and the wait cycles of each step in its high half.
+    """
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821 - a word of the assembler's
     out(x, 16)  # type: ignore[name-defined]  # noqa: F821
@@ -38,7 +41,7 @@ def _step_program() -> None:
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
 def _pulse_program() -> None:
-    """Read a number: stay high for this many cycles plus two."""
+    """Make one pulse, which is two cycles longer than the number that was read."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
     mov(x, osr)  # type: ignore[name-defined]  # noqa: F821
@@ -50,10 +53,16 @@ def _pulse_program() -> None:
 
 
 class StepSequence:
-    """A number of steps in one direction: the prepared words and the duration."""
+    """A prepared move of a stepper: its words for the PIO, and its duration.
+
+    All steps go in one direction.
+    """
 
     def __init__(self, profile: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
-        """Prepare `steps` and `creep` slow ones; `back`: 1 for reverse."""
+        """Prepare a move of `steps` steps, followed by `creep` slow ones.
+
+        `back` is 1 for a move in reverse.
+        """
         row = trapezoid(profile, steps, creep)
         self.reverse = back
         self.words: array.array[int] = pack_row(row)
@@ -62,7 +71,10 @@ class StepSequence:
 
 
 class Stepper:
-    """One stepper on state machine `number` (0…3) of the first PIO; pins: step, direction."""
+    """One stepper motor on state machine `number` (0…3) of the first PIO.
+
+    It uses a pin for steps and a pin for the direction.
+    """
 
     def __init__(self, number: int, pins: "tuple[int, int]") -> None:
         self._step = machine.Pin(pins[0], machine.Pin.OUT, value=0)
@@ -73,7 +85,7 @@ class Stepper:
         self._ctrl = self._dma.pack_ctrl(size=_WORD, inc_write=False, treq_sel=number)
 
     def begin(self, move: StepSequence) -> None:
-        """Start this move in place of any other."""
+        """Start this move, and discard any other."""
         self.stop()
         self._direction.value(move.reverse)
         self._dma.config(
@@ -88,12 +100,15 @@ class Stepper:
         self._machine.init(_step_program, freq=CLOCK_HZ, set_base=self._step)
 
     def halt_in_irq(self) -> None:
-        """Stop stepping; for interrupts, allocates nothing."""
+        """Stop stepping, from an interrupt; this allocates no memory."""
         self._machine.active(0)
 
 
 class Pulser:
-    """Pulses of one length on a pin, on state machine `number`. They end without the core."""
+    """A pin that makes pulses of one length, on state machine `number` of the PIO.
+
+    They end without the core.
+    """
 
     def __init__(self, number: int, pin: int, length_us: int) -> None:
         self._cycles = length_us * (CLOCK_HZ // 1_000_000) - 2
@@ -115,12 +130,15 @@ GATE_SETTLE_MS = 15
 
 
 class GateDrive:
-    """The gate: five outlets in a row, `pitch` steps apart."""
+    """The drive of the gate, whose five outlets are side by side, `pitch` steps apart."""
 
     def __init__(
         self, stepper: Stepper, profile: SpeedProfile, home_profile: SpeedProfile, pitch: int
     ) -> None:
-        """Drive `stepper`: `profile` between outlets, `home_profile` against the end stop."""
+        """Drive the gate with `stepper`.
+
+        `profile` is for moves between outlets, `home_profile` for the move against the end stop.
+        """
         self._stepper = stepper
         ways = range(1, protocol.OUTLETS)
         self._sequences = [
@@ -134,19 +152,22 @@ class GateDrive:
         self._was_homed = False
 
     def aim(self, outlet: int, seen: int, now_ms: int) -> None:
-        """Go to `outlet`. A present move is finished first."""
+        """Start a move of the gate to `outlet`. A present move is finished first."""
         self._target = outlet
         self._was_homed = False
         if self._state == IDLE:
             self._start_from(seen, now_ms)
 
     def stop(self) -> None:
-        """Stop in place."""
+        """Stop the gate where it is."""
         self._stepper.stop()
         self._state = IDLE
 
     def update(self, seen: int, now_ms: int) -> None:
-        """Handle the magnets' result (an outlet or GATE_MOVING); start what is due."""
+        """Handle the position that the gate's magnets report (an outlet or GATE_MOVING).
+
+        Start the next move if one is due.
+        """
         if self._state == IDLE:
             return
         if self._state == SETTLING and seen == self._heading_to:

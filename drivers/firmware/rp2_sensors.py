@@ -1,6 +1,7 @@
-"""Sensors on the chip: fast ones by interrupt into a ring, slow ones on a shift register.
+"""The sensors of the chip: interrupts report fast ones, and a shift register has slow ones.
 
-A handler allocates nothing and cannot fail. Edges that do not fit are counted.
+Interrupts store the edges of fast sensors in a ring buffer. An interrupt handler allocates no
+memory and cannot fail. Edges that do not fit are counted.
 """
 
 import array
@@ -21,7 +22,7 @@ STABLE_READINGS = 3  # Equal readings in a row that a slow sensor needs.
 
 
 class EdgeRing:
-    """Edges written by interrupts and read by the loop."""
+    """A ring buffer of edges: interrupts write into it, and the loop reads from it."""
 
     def __init__(self) -> None:
         self._ticks: Any = array.array("I", [0] * RING_SIZE)
@@ -33,7 +34,7 @@ class EdgeRing:
         self._lost_reported = 0
 
     def put(self, number: int, value: int) -> None:
-        """Write an edge of input `number`. If the ring is full, count it as lost."""
+        """Store an edge of input `number`. If the ring is full, count it as lost."""
         head = self._head
         after = (head + 1) & (RING_SIZE - 1)
         if after == self._tail:
@@ -45,13 +46,13 @@ class EdgeRing:
         self._head = after
 
     def pop_lost(self) -> int:
-        """Return how many edges were lost since the last call."""
+        """Return the number of edges that were lost since the last call."""
         lost = self._lost
         new, self._lost_reported = (lost - self._lost_reported) & 0xFFFF, lost
         return new
 
     def pop_edges(self, now_ms: int) -> "list[tuple[int, int, int]]":
-        """Return (t_ms, number, value) of the edges, on the clock of `now_ms`."""
+        """Return and remove (t_ms, number, value) of the stored edges, on the clock of `now_ms`."""
         if self._tail == self._head:
             return NO_EDGES
         edges = []
@@ -65,10 +66,10 @@ class EdgeRing:
 
 
 class InterruptInput:
-    """One fast input: its edges go into `ring` as `number`, even while a core is late.
+    """One fast input, whose interrupt stores each edge even while the loop is late.
 
-    Two edges while interrupts are off (the chip writes its flash) give one call of the handler; the
-    pin's flags show both.
+    It stores the edges in `ring`, under `number`. Two edges while interrupts are off (the chip
+    writes its flash) give one call of the handler; the pin's flags show both.
     """
 
     def __init__(self, ring: EdgeRing, number: int, pin: int) -> None:
@@ -83,7 +84,7 @@ class InterruptInput:
         return self._pin.value()
 
     def on_rise(self) -> None:
-        """React at once, inside the interrupt; for subclasses."""
+        """React to a rising edge inside the interrupt. Subclasses override this."""
 
     def _on_interrupt(self, pin: machine.Pin) -> None:
         flags = self._irq.flags()
@@ -98,7 +99,7 @@ class InterruptInput:
 
 
 class DebouncedInput:
-    """A slow input: a value counts after STABLE_READINGS equal readings."""
+    """A slow input, whose value counts after STABLE_READINGS equal readings."""
 
     def __init__(self, value: int) -> None:
         self.value = value
@@ -106,7 +107,7 @@ class DebouncedInput:
         self._agreed = STABLE_READINGS
 
     def update(self, value: int) -> bool:
-        """Add a reading; return whether the debounced value changed."""
+        """Add a reading, and return whether the debounced value changed."""
         if value != self._raw:
             self._raw = value
             self._agreed = 0
@@ -118,12 +119,12 @@ class DebouncedInput:
         return False
 
     def is_stable(self) -> bool:
-        """Return whether the readings have confirmed the value."""
+        """Return whether enough equal readings have confirmed the value."""
         return self._agreed == STABLE_READINGS and self._raw == self.value
 
 
 class DebouncedBits:
-    """A word of slow inputs, each debounced separately.
+    """Slow inputs as the bits of one number, each debounced separately.
 
     `bits` is the debounced word, `is_stable` whether all inputs are confirmed.
     """
@@ -135,7 +136,7 @@ class DebouncedBits:
         self.is_stable = True
 
     def update(self, bits: int) -> bool:
-        """Add a reading; return whether any debounced bit changed."""
+        """Add a reading of all bits, and return whether any debounced bit changed."""
         if self.is_stable and bits == self._raw:
             return False
         self._raw = bits
@@ -151,7 +152,7 @@ class DebouncedBits:
 
 
 class ShiftRegister:
-    """Sixteen inputs on two shift registers in a row, read by an SPI.
+    """Sixteen inputs on two chained shift registers, which an SPI reads.
 
     `pins`: clock, latch, data. The latch may be on an unused output of the SPI. The last bit
     shifted out is bit 0. An unplugged cable reads as all ones.
@@ -171,7 +172,7 @@ class ShiftRegister:
         self._word = bytearray(2)
 
     def read(self) -> int:
-        """Return all inputs as bits."""
+        """Return the sixteen inputs as the bits of a number."""
         self._latch.value(1)
         self._spi.readinto(self._word)
         self._latch.value(0)
@@ -179,10 +180,11 @@ class ShiftRegister:
 
 
 class SupplyMonitor:
-    """The motors' supply on an ADC pin, through a divider: 1 while its voltage is too low.
+    """The motors' supply voltage on an ADC pin.
 
-    After low voltage it must rise above `restored`, so that the value does not flutter. Both limits
-    are readings, 0…65535.
+    The value is 1 while the voltage is too low. A divider makes the voltage small enough for the
+    pin. After low voltage it must rise above `restored`, so that the value does not flutter. Both
+    limits are readings, 0…65535.
     """
 
     def __init__(self, pin: int, low: int, restored: int) -> None:
@@ -192,11 +194,11 @@ class SupplyMonitor:
         self._state = DebouncedInput(1 if self._adc.read_u16() < low else 0)
 
     def value(self) -> int:
-        """Return the debounced value."""
+        """Return 1 if the debounced voltage is too low, else 0."""
         return self._state.value
 
     def update(self) -> bool:
-        """Measure once; return whether the debounced value changed."""
+        """Measure once, and return whether the debounced value changed."""
         reading = self._adc.read_u16()
         limit = self._restored if self._state.value else self._low
         return self._state.update(1 if reading < limit else 0)

@@ -1,4 +1,4 @@
-"""What differs between the chip and a host: the clock, and byte streams for poll.
+"""The functions that differ between the chip and a host: the clock, and byte streams for poll.
 
 A stream is a pty, the chip's USB serial or a socket's descriptor. Streams are unbuffered on every
 interpreter, because poll does not count buffered bytes. MicroPython reads one byte at a time: its
@@ -21,7 +21,9 @@ WRITE_PIECE = 64
 
 
 class BoardClock:
-    """Whole milliseconds since its creation, without the chip's overflow."""
+    """A clock of whole milliseconds since its creation, which does not overflow as the chip's
+    does.
+    """
 
     def __init__(self) -> None:
         self._now = 0
@@ -46,7 +48,7 @@ class BoardClock:
 
 
 class Stream:
-    """One end of a line; `source` and `sink` are unbuffered files."""
+    """One end of a serial line. `source` and `sink` are unbuffered files."""
 
     def __init__(self, source: "BinaryIO", sink: "BinaryIO") -> None:
         self.source = source
@@ -61,7 +63,10 @@ class Stream:
             self.read = self._read_bytes  # type: ignore[method-assign]
 
     def read(self) -> bytes | None:
-        """Return received bytes, perhaps b"", without waiting; None: no peer."""
+        """Return the received bytes, perhaps none, without waiting.
+
+        Return None if no program has the other end open.
+        """
         data = b""
         while len(data) < MAX_READ:
             ready = self._readable.poll(0)
@@ -77,7 +82,7 @@ class Stream:
         return data
 
     def _read_bytes(self) -> bytes | None:
-        """Do the same byte by byte, into a preallocated buffer."""
+        """Read the received bytes one by one into a preallocated buffer, and return them."""
         length = 0
         while length < MAX_READ:
             waits = False
@@ -98,7 +103,10 @@ class Stream:
             return False
 
     def write(self, data: bytes) -> None:
-        """Write what the line accepts. The rest is lost, as on an unplugged cable."""
+        """Write as much as the line accepts now.
+
+        The rest is lost, as on an unplugged cable.
+        """
         while data:
             ready = self._writable.poll(0)
             if not ready or not ready[0][1] & select.POLLOUT:
@@ -109,13 +117,16 @@ class Stream:
                 return
 
     def write_all(self, data: bytes) -> None:
-        """Write everything, waiting if necessary. Raises OSError without a peer."""
+        """Write all of `data`, and wait while the line is full.
+
+        Raises OSError without a peer.
+        """
         while data:
             data = data[self._sink.write(data) or 0 :]
 
 
 def open_stream(source: int, sink: int) -> Stream:
-    """Return the stream of two descriptors of this process, which stay open."""
+    """Return the stream over two file descriptors of this process, which stay open."""
     if sys.implementation.name == "micropython":
         return Stream(open(source, "rb"), open(sink, "wb"))
     return Stream(open(source, "rb", buffering=0), open(sink, "wb", buffering=0))

@@ -1,4 +1,7 @@
-"""The settings for CONFIGURE, and the CRC by which a host pins them."""
+"""The settings of a board, which CONFIGURE changes, and the CRC over all of them.
+
+A host can require a CRC, so that it uses only boards with the settings that it expects.
+"""
 
 import binascii
 import struct
@@ -10,7 +13,7 @@ _SIZE = struct.calcsize(_PACKED)
 
 
 class BoardSettings:
-    """Values of one kind of board, by name, within the bounds of SETTINGS."""
+    """The settings of one board by their names. Each value is within the bounds of SETTINGS."""
 
     def __init__(self, kind: int) -> None:
         self._table = protocol.SETTINGS[kind]
@@ -21,7 +24,10 @@ class BoardSettings:
         return self._values[name]
 
     def change(self, setting: int, value: int) -> bool:
-        """Change a setting by its id; False for an unknown id or a value out of bounds."""
+        """Change a setting by its id.
+
+        Return False if the id is unknown or the value is out of bounds.
+        """
         if setting not in self._table:
             return False
         name, _, least, most = self._table[setting]
@@ -33,7 +39,7 @@ class BoardSettings:
         return True
 
     def pack(self) -> bytes:
-        """Return every id and value, by id, for storing and for the CRC."""
+        """Return all ids and values as bytes, sorted by id, to store them or for the CRC."""
         rows = [
             struct.pack(_PACKED, setting, self._values[self._table[setting][0]])
             for setting in sorted(self._table)
@@ -41,11 +47,11 @@ class BoardSettings:
         return b"".join(rows)
 
     def restore(self, packed: bytes) -> None:
-        """Load an earlier result of `pack`; ignore unknown or invalid values."""
+        """Load the bytes of an earlier `pack`, and ignore unknown ids and invalid values."""
         for at in range(0, len(packed) - _SIZE + 1, _SIZE):
             setting, value = struct.unpack(_PACKED, packed[at : at + _SIZE])
             self.change(setting, value)
 
     def crc(self) -> int:
-        """Return the CRC-32 of `pack()`."""
+        """Return the CRC-32 of all settings, as `pack` returns them."""
         return binascii.crc32(self.pack())

@@ -17,10 +17,11 @@ MAX_CYCLES = 0xFFFF + OVERHEAD_CYCLES
 
 
 class SpeedProfile:
-    """Limits of a motor: speeds in steps per second, `accel` in steps per second squared.
+    """The speed limits of a motor.
 
-    Moves start and end at `start_hz`, which needs no ramp. `most` is the longest move of the
-    mechanics. Raises ValueError if the PIO cannot step so.
+    Speeds are in steps per second, and `accel` is in steps per second squared. Moves start and end
+    at `start_hz`, which needs no ramp. `most` is the longest move of the mechanics. Raises
+    ValueError if the PIO cannot step so.
     """
 
     def __init__(self, start_hz: int, top_hz: int, accel: int, most: int) -> None:
@@ -35,10 +36,10 @@ class SpeedProfile:
 
 
 def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
-    """Return the row for `steps` steps with ramps up and down, then `creep` slow ones.
+    """Return the row of a move: speed up, run, slow down, then `creep` slow steps.
 
-    A short move slows down before it reaches the top speed. Raises ValueError for more steps than
-    the profile allows.
+    A row contains pairs of a number of steps and the cycles of each. A short move slows down before
+    it reaches the top speed. Raises ValueError for more steps than the profile allows.
     """
     if steps < 0 or creep < 0 or steps + creep > profile.max_steps:
         raise ValueError("more steps than there is way")
@@ -56,14 +57,17 @@ def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[
 
 
 def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
-    """Return a row as words for the PIO: one per stair, steps - 1 in its low half."""
+    """Return a row as words for the PIO, one word for each pair.
+
+    The low half of a word has steps - 1.
+    """
     return array.array(
         "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]
     )
 
 
 def duration_ms(row: "list[tuple[int, int]]") -> int:
-    """Return how long a row takes, in whole milliseconds, rounded up."""
+    """Return the duration of a row in whole milliseconds, rounded up."""
     # A word is fetched in two cycles.
     return sum([steps * cycles + 2 for steps, cycles in row]) // (CLOCK_HZ // 1000) + 1
 

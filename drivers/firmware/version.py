@@ -1,4 +1,4 @@
-"""Identity of the firmware."""
+"""The version of the firmware, and the hash of its files."""
 
 import hashlib
 
@@ -6,7 +6,7 @@ FIRMWARE_VERSION = (0, 1, 0)
 
 
 def firmware_hash(files: list[tuple[str, bytes]]) -> bytes:
-    """Return the eight bytes by which a board reports its own files.
+    """Return the hash of a firmware's files, eight bytes, as a board reports it.
 
     `files` are the names and contents of the package's .py files, in any order. The hash is the
     beginning of SHA-256 over each file by name: length (2 bytes, high first) and name, length (4

@@ -19,16 +19,16 @@ class FirmwareImage(Struct, frozen=True, gc=False):
 
     @property
     def hash(self) -> str:
-        """Hash that a board with this firmware reports: 16 hex digits."""
+        """The hash that a board with this firmware reports, as 16 hex digits."""
         return firmware_hash(list(self.files.items())).hex()
 
     @property
     def size(self) -> int:
-        """Total size of the files in bytes."""
+        """The total size of the files in bytes."""
         return sum(map(len, self.files.values()))
 
     def digests(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each file's name and SHA-256, by name."""
+        """Yield the name and the SHA-256 of each file, sorted by name."""
         for name in sorted(self.files):
             yield name, hashlib.sha256(self.files[name]).digest()
 
@@ -42,7 +42,10 @@ def own_image() -> FirmwareImage:
 
 
 class Slot:
-    """Slot `a` or `b` of a chip, as chip/main.py uses it."""
+    """One of the two folders of a chip that hold a firmware, `a` or `b`.
+
+    `chip/main.py` selects one.
+    """
 
     def __init__(self, name: str) -> None:
         assert name in SLOTS
@@ -71,7 +74,7 @@ class NoBoardFound(FlashError):
 
 
 class FlashRefused(FlashError):
-    """The board refuses, or is another board than the named one."""
+    """The board refuses a request, or it is of another kind than the named one."""
 
 
 class WrongHash(FlashError):

@@ -4,16 +4,15 @@ A flash writes the new firmware beside the old one, restarts, reads it back, tri
 commits it.
 """
 
-import errno
 import termios
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import serial
 
 from drivers.board_events import BoardKind
-from drivers.errors import PortBusy, PortMissing
+from drivers.errors import PortMissing
 from drivers.firmware import framing, protocol
 from drivers.flash.chip.main import SERVICE, SLOT, choose_slot, trial_state
 from drivers.flash.firmware_image import (
@@ -25,9 +24,10 @@ from drivers.flash.firmware_image import (
     Slot,
     WrongHash,
 )
-from drivers.flash.micropython_prompt import MicroPythonPrompt, ProgressCallback
+from drivers.flash.micropython_prompt import MicroPythonPrompt
 from drivers.link import frames
 from drivers.link.frames import (
+    SETTING_IDS,
     BoardCommand,
     BoardFrame,
     BoardReply,
@@ -36,6 +36,7 @@ from drivers.link.frames import (
     ServiceCommand,
     Welcome,
 )
+from drivers.link.serial_port import open_serial
 
 READ_TIMEOUT_S = 0.05
 RESEND_INTERVAL_S = 0.3
@@ -45,9 +46,10 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class BoardQuery:
-    """The line to a board's firmware, as a context manager. Raises PortMissing or PortBusy.
+    """A serial line to the firmware of one board, for a few requests; a context manager.
 
-    `clock` returns monotonic seconds. `session` is a session number that was not used before.
+    It needs no Link. Raises PortMissing or PortBusy. `clock` returns monotonic seconds. `session`
+    is a session number that was not used before.
     """
 
     def __init__(
@@ -60,19 +62,10 @@ class BoardQuery:
         self._serial: serial.Serial
 
     def __enter__(self) -> Self:
-        """Open the port, exclusively."""
-        try:
-            self._serial = serial.Serial(
-                self._path,
-                self._baud,
-                timeout=READ_TIMEOUT_S,
-                write_timeout=ANSWER_TIMEOUT_S,
-                exclusive=True,
-            )
-        except (serial.SerialException, OSError, termios.error, ValueError) as error:
-            if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
-                raise PortBusy(self._path) from error
-            raise PortMissing(self._path, str(error)) from error
+        """Open and lock the port."""
+        self._serial = open_serial(
+            self._path, self._baud, timeout=READ_TIMEOUT_S, write_timeout=ANSWER_TIMEOUT_S
+        )
         return self
 
     def __exit__(self, *why: object) -> None:
@@ -120,43 +113,28 @@ TRIAL_TIMEOUT_S = 90.0
 """The same limit for a silent firmware on trial, which gives up after a minute."""
 POLL_INTERVAL_S = 0.5
 BOARD_FILE, MAIN_FILE = "board", "main.py"
-_SETTING_IDS = {
-    "dealer": {row[0]: number for number, row in protocol.DEALER_SETTINGS.items()},
-    "reader": {row[0]: number for number, row in protocol.READER_SETTINGS.items()},
-}
 
 
 class ProgressReporter(Protocol):
-    """Receiver of the progress of a flash."""
+    """The interface that shows the progress of a flash to a person."""
 
     def step(self, text: str) -> None:
-        """Show the present step."""
+        """Show the name of the step that begins."""
 
     def wrote(self, size: int) -> None:
         """Add `size` bytes to the bytes written to the board."""
 
 
-class FlashHost(Protocol):
-    """Functions that a flash needs from the program around it."""
+class FlashHost(NamedTuple):
+    """The functions that the program gives to a flash: a clock, a sleep and a session number.
 
-    def clock(self) -> float:
-        """Return monotonic seconds."""
+    `clock` returns monotonic seconds. `session` returns a session number that was not used before:
+    1 … 2³²−1.
+    """
 
-    def sleep(self, seconds: float) -> None:
-        """Wait for `seconds`."""
-
-    def session(self) -> int:
-        """Return a session number that was not used before: 1 … 2³²−1."""
-
-
-def write_image(
-    prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot, progress: ProgressCallback
-) -> None:
-    """Write the files of a firmware, and overwrite existing ones."""
-    for folder in slot.folders():
-        prompt.make_folder(folder)
-    for name in sorted(image.files):
-        prompt.write(slot.path(name), image.files[name], progress)
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    session: Callable[[], int]
 
 
 def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) -> list[str]:
@@ -165,7 +143,7 @@ def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) 
 
 
 class Flasher:
-    """One board at a port, of kind `kind`, and the firmware for it."""
+    """The flasher of one board of kind `kind` at one port."""
 
     def __init__(
         self,
@@ -180,7 +158,7 @@ class Flasher:
         self._host, self._reporter, self._baud = host, reporter, baud
 
     def query_board(self, timeout_s: float = 2.0) -> Welcome | None:
-        """Return the WELCOME of the board's firmware, or None if no firmware answers.
+        """Return the WELCOME of the running firmware, or None if no firmware answers.
 
         Raises PortBusy, PortMissing, or FlashRefused for a board of the other kind.
         """
@@ -197,7 +175,7 @@ class Flasher:
         return welcome is not None and welcome.firmware_hash == self._image.hash
 
     def find_differing_files(self) -> list[str]:
-        """Return the files that differ on a board that waits at its prompt."""
+        """Return the names of the files that differ on a board that waits at its prompt."""
         with self._prompt() as prompt:
             self._check_kind(prompt)
             slot = _running_slot(prompt)
@@ -206,10 +184,10 @@ class Flasher:
             return find_differing(prompt, self._image, slot)
 
     def flash(self) -> Welcome:
-        """Write the firmware, and return its WELCOME.
+        """Write the firmware to the board, and return the WELCOME of the new firmware.
 
         Raises FlashError (FlashRefused, WrongHash, FirmwareRolledBack, NoBoardFound), PortBusy or
-        PortMissing. The message names what the board runs.
+        PortMissing. The message names the firmware that the board runs.
         """
         self._enter_prompt()
         with self._prompt_within(RESTART_TIMEOUT_S) as prompt, _restart_on_failure(prompt):
@@ -236,9 +214,9 @@ class Flasher:
             if greeting.hello() is None:
                 raise NoBoardFound(f"port {self._port}: no firmware answers")
             for name, value in settings:
-                number = _SETTING_IDS[self._kind].get(name)
+                number = SETTING_IDS[self._kind].get(name)
                 if number is None:
-                    known = ", ".join(_SETTING_IDS[self._kind])
+                    known = ", ".join(SETTING_IDS[self._kind])
                     raise FlashRefused(
                         f"a {self._kind} board has no setting {name!r}; it has {known}"
                     )
@@ -249,7 +227,7 @@ class Flasher:
     # The single steps.
 
     def _enter_prompt(self) -> None:
-        """Bring the board to its prompt."""
+        """Make the board wait at MicroPython's prompt."""
         if self.query_board() is None:
             return  # The board may already be at its prompt.
         self._reporter.step("asking the board for the chip")
@@ -266,7 +244,10 @@ class Flasher:
     def _write(self, prompt: MicroPythonPrompt, new: Slot) -> None:
         self._reporter.step(f"writing {len(self._image.files)} files to {new.name}/")
         prompt.remove_folder(new.name)
-        write_image(prompt, self._image, new, self._reporter.wrote)
+        for folder in new.folders():
+            prompt.make_folder(folder)
+        for name in sorted(self._image.files):
+            prompt.write(new.path(name), self._image.files[name], self._reporter.wrote)
         prompt.replace(MAIN_FILE, self._image.main)
         if prompt.read(BOARD_FILE) is None:
             prompt.replace(BOARD_FILE, self._kind.encode())
@@ -291,7 +272,7 @@ class Flasher:
         )
 
     def _commit_slot(self, old: Slot | None, new: Slot) -> None:
-        """Make the new firmware the only one."""
+        """Make the new firmware permanent, and remove the old one from the chip."""
         if old is None:
             return
         self._reporter.step("removing the old firmware")
@@ -302,7 +283,7 @@ class Flasher:
             prompt.restart()
 
     def _await_new_firmware(self, old: Slot | None) -> Welcome:
-        """Return the new firmware's WELCOME.
+        """Return the WELCOME of the new firmware, which runs on trial.
 
         Raises FirmwareRolledBack if another firmware or no firmware answers.
         """
@@ -362,7 +343,7 @@ class Flasher:
 
 @contextmanager
 def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
-    """If a step fails, restart the board with its previous firmware, if possible."""
+    """Restart the board with its previous firmware if a step in this context fails."""
     try:
         yield
     except FlashError:

@@ -21,7 +21,7 @@ ProgressCallback = Callable[[int], None]
 
 
 class MicroPythonPrompt:
-    """The raw prompt at `path`, as a context manager.
+    """MicroPython's raw prompt at the port `path`; a context manager.
 
     Raises NoBoardFound, or FlashError if the line fails.
     """
@@ -96,8 +96,9 @@ class MicroPythonPrompt:
         self.run(f"import os\nos.rename({path + '.new'!r}, {path!r})")
 
     def digest(self, path: str) -> bytes | None:
-        """Return the SHA-256 of a file, computed on the board if possible, or None without the
-        file.
+        """Return the SHA-256 of a file, or None if there is no such file.
+
+        The board computes it if it can.
         """
         if not self.exists(path):
             return None
@@ -134,7 +135,9 @@ class MicroPythonPrompt:
 
     @contextlib.contextmanager
     def _translate_errors(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
-        """Suppress mpremote's output, and turn its errors into FlashErrors of one line."""
+        """Turn the errors of the library mpremote into FlashErrors of one line, and suppress
+        its output.
+        """
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 yield

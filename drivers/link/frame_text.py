@@ -59,11 +59,16 @@ _PLACE_TYPES: dict[BoardEventCode, type[IntEnum]] = {
     BoardEventCode.STALL: DealerMotor,
     BoardEventCode.STOPPED: BoardStopReason,
 }
+_STATE_WORDS: dict[BoardEventCode, tuple[str, str]] = {
+    BoardEventCode.LID: ("closed", "open"),
+    BoardEventCode.ENGINE: ("away", "there"),
+    BoardEventCode.DRIVE: ("away", "there"),
+}
 _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTINGS}
 
 
 class FrameRecord(Struct, frozen=True, gc=False):
-    """One frame, one block of noise, or one change of a port.
+    """One entry of a recorded serial line: a frame, a block of noise, or a change of the port.
 
     `name` is the name of the frame or of the event. For bytes that are no frame it is "junk", "crc
     error", "oversize" or "malformed". For a port it is the kind of chunk ("opened", "lost").
@@ -80,7 +85,9 @@ class FrameRecord(Struct, frozen=True, gc=False):
 
 
 def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
-    """Yield the frames on the lines of a table, one by one."""
+    """Yield a record for each frame or fault on the lines of a table, in the order of the
+    chunks.
+    """
     lines: dict[BoardKind, _LineHistory] = {}
     for chunk in chunks:
         if chunk.board not in lines:
@@ -89,7 +96,10 @@ def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
 
 
 def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> str:
-    """Return a line of text for people. `face` names a face. With None, faces stay hidden."""
+    """Return the record as one line of text for people.
+
+    `face` names a face. With None, faces stay hidden.
+    """
     sign = {"host": ">", "board": "<"}.get(record.way, "-")
     shown = (f"{name} {_value_text(name, value, face)}" for name, value in record.fields)
     marks = "".join(f"  [{mark}]" for mark in record.marks)
@@ -98,7 +108,10 @@ def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> st
 
 
 def to_json(record: FrameRecord, face: Callable[[int], str] | None = None) -> dict[str, Any]:
-    """Return the record for JSON. `face` names a face. With None, faces stay hidden."""
+    """Return the record as an object for JSON.
+
+    `face` names a face. With None, faces stay hidden.
+    """
     fields = {
         name: _value_text(name, value, face) if name == "face" else value
         for name, value in record.fields
@@ -124,7 +137,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """The frames on the line of one board so far, to detect repetitions."""
+    """The earlier frames on the line of one board, by which repeated frames are detected."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -136,7 +149,7 @@ class _LineHistory:
         self._silence_marks: tuple[str, ...] = ()
 
     def read_chunk(self, chunk: Chunk) -> Iterator[FrameRecord]:
-        """Yield the frames that a chunk completes."""
+        """Yield a record for each frame that is complete with this chunk."""
         if chunk.way not in self._splitters:
             yield from self._port_record(chunk)
             return
@@ -200,7 +213,7 @@ class _LineHistory:
         return name, fields, (*strange, *again)
 
     def _event_marks(self, event: BoardEvent) -> tuple[str, ...]:
-        """Return the marks of an event, given the numbers of the events before."""
+        """Return the marks of an event, for example that it is a repetition."""
         last = self._last_events.get(event.boot, event.number - 1)
         if event.number <= last:
             return ("again",)
@@ -225,16 +238,13 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
     fields = dict(_struct_items(event))
     for left_out in ("board", "code"):
         del fields[left_out]
-    if event.code is BoardEventCode.LID:
-        fields["place"] = "open" if event.place else "closed"
-    elif event.code in (BoardEventCode.ENGINE, BoardEventCode.DRIVE):
-        fields["place"] = "there" if event.place else "away"
-    elif event.code is BoardEventCode.POCKET:
+    if event.code is BoardEventCode.POCKET:
         fields["index"] = "occupied" if event.index else "empty"
-    words = _PLACE_TYPES.get(event.code)
-    if words is not None:
+    if (words := _PLACE_TYPES.get(event.code)) is not None:
         fields["place"] = words(event.place) if event.place in list(words) else event.place
-    elif event.code not in (BoardEventCode.LID, BoardEventCode.ENGINE, BoardEventCode.DRIVE):
+    elif event.code in _STATE_WORDS:
+        fields["place"] = _STATE_WORDS[event.code][bool(event.place)]
+    else:
         del fields["place"]
     return tuple((name, _plain_value(value)) for name, value in fields.items())
 
@@ -242,7 +252,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of a frame that is no event."""
+    """Return the name and the fields of a frame of a board that is no event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)
@@ -270,7 +280,7 @@ def _plain_fields(of: Struct) -> tuple[FrameField, ...]:
 
 
 def _plain_value(value: Any) -> FieldValue:
-    """Return a value of a frame as a word, a number or a Boolean."""
+    """Return a value of a frame as the text, number or Boolean that people read."""
     if isinstance(value, IntEnum):
         return value.name if isinstance(value, Outlet | BoardResult | Back) else value.name.lower()
     if isinstance(value, tuple):

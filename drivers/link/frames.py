@@ -22,12 +22,15 @@ from drivers.board_events import (
     Outlet,
     ReportedKind,
 )
-from drivers.firmware import framing, protocol
+from drivers.firmware import framing
 from drivers.firmware import protocol as wire
 
 BOARD_KIND_IDS: dict[BoardKind, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
-
-
+SETTING_IDS: dict[BoardKind, dict[str, int]] = {
+    "dealer": {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()},
+    "reader": {row[0]: setting for setting, row in wire.READER_SETTINGS.items()},
+}
+"""The id of each setting of a board, by its name."""
 PROTOCOL_HEX = wire.PROTOCOL_HASH.hex()
 HardwareKind = Literal["sim", "rp2", "adapter", "other"]
 """The hardware behind a board's pins. "other" is a version that this program does not support."""
@@ -99,7 +102,7 @@ class BoardCommand(Struct, frozen=True, gc=False):
 
 
 class BeginCommand(BoardCommand, frozen=True, gc=False):
-    """Begin an attempt with `cards` cards, `per` for each pocket. For both boards."""
+    """Begin an attempt with `cards` cards, of which each pocket gets `per`. For both boards."""
 
     kind = wire.BEGIN
     attempt: int
@@ -116,7 +119,7 @@ class ShuffleCommand(BoardCommand, frozen=True, gc=False):
 
 
 class FeedCommand(BoardCommand, frozen=True, gc=False):
-    """Feed from `source` until card `upto` is at the reader."""
+    """Feed cards from `source` until card `upto` is at the reader."""
 
     kind = wire.FEED
     attempt: int
@@ -141,7 +144,10 @@ class ReleaseCommand(BoardCommand, frozen=True, gc=False):
 
 
 class RetractCommand(BoardCommand, frozen=True, gc=False):
-    """Lower the lift from any position, once the sensors report empty pockets."""
+    """Lower the lift from any position.
+
+    The board refuses while its sensors detect cards in the pockets.
+    """
 
     kind = wire.RETRACT
 
@@ -182,7 +188,10 @@ class RereadCommand(BoardCommand, frozen=True, gc=False):
 
 
 class LookCommand(BoardCommand, frozen=True, gc=False):
-    """Look at card `index`, which came into the window. For a reader without a trigger wire."""
+    """Read card `index`, which has just come into the window.
+
+    For a reader without a trigger wire.
+    """
 
     kind = wire.LOOK
     attempt: int
@@ -196,7 +205,10 @@ class ServiceCommand(BoardCommand, frozen=True, gc=False):
 
 
 class AliveReport(Struct, frozen=True, gc=False):
-    """A sign of life. `events` is the number of the board's last event, `doing` its activity."""
+    """The heartbeat of a board, which it sends if it has nothing else to send.
+
+    `events` is the number of the board's last event, `doing` its activity.
+    """
 
     boot: int
     events: int
@@ -212,7 +224,10 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """The board refuses a frame's session. `has` is the board's present session, 0 for none."""
+    """The answer of a board to a frame whose session the board does not have.
+
+    `has` is the board's present session, 0 for none.
+    """
 
     boot: int
     has: int
@@ -230,13 +245,18 @@ _HOST_LAYOUTS = {
 def encode_host_frame(
     kind: int, session: int, number: int, seen: int, kept: int, command: BoardCommand | None = None
 ) -> bytes:
-    """Return one host frame, ready for the line. `command` gives the body, if the frame has one."""
+    """Return one frame of the host as bytes for the line, with COBS and CRC.
+
+    `command` gives the body, if the frame has one.
+    """
     fields = () if command is None else msgspec.structs.astuple(command)
     return framing.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
 def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
-    """Return (session, frame) of a payload from `board`, or None if it is no board frame."""
+    """Return the session and the frame in a payload from `board`, or None if it is no board
+    frame.
+    """
     parse = _PARSERS.get(payload[0]) if payload else None
     try:
         return None if parse is None else parse(payload, board)
@@ -329,7 +349,7 @@ _PARSERS: dict[int, _Parser] = {
 
 
 HOST_FRAME_NAMES: dict[int, str] = {
-    getattr(protocol, name): name
+    getattr(wire, name): name
     for name in (
         *("HELLO", "BEAT", "STOP", "BEGIN", "SHUFFLE", "FEED", "ROUTE", "RELEASE", "RETRACT"),
         *("PURGE", "SELFTEST", "CONFIGURE", "STATUS", "REREAD", "LOOK", "SERVICE"),
@@ -359,7 +379,7 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
     if kind not in HOST_FRAME_NAMES:
         return None
     try:
-        fields = struct.unpack(protocol.HOST_HEADER + protocol.BODIES[kind][1:], payload)
+        fields = _HOST_LAYOUTS[kind].unpack(payload)
         kind, session, number, seen, kept, *body = fields
         command = None
         if (form := _COMMAND_TYPES.get(kind)) is not None:  # convert() checks the fields' enums.
@@ -370,17 +390,23 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
 
 
 class BlockSplitter:
-    """Splitter of one direction of a line into payloads. It classifies every invalid block."""
+    """Converter of the bytes of one direction of a line into the payloads of frames.
+
+    It classifies every invalid block.
+    """
 
     def __init__(self) -> None:
         self._decoder = framing.Decoder()
 
     def reset(self) -> None:
-        """Discard the beginning of a frame, because the port was opened."""
+        """Discard an incomplete frame, because the port was opened again."""
         self._decoder.feed(b"\x00")
 
     def split(self, data: bytes) -> Iterator[bytes | str]:
-        """Yield payloads. An invalid block yields "junk", "crc error" or "oversize"."""
+        """Yield the payload of each complete frame in `data`, in order.
+
+        An invalid block yields "junk", "crc error" or "oversize".
+        """
         begin = 0
         while begin < len(data):
             end = data.find(b"\x00", begin) + 1 or len(data)

@@ -48,7 +48,7 @@ class Link:
     has ended with SessionRenewed. The owner should then request STATUS and send its commands again.
     `on_refused` receives the refusal of a command from `send`. `on_down` is called once when an
     open link has failed for good: the port is closed, no timer is left, and every pending command
-    ended with LineLost. open() may then be called again. `on_posted` is called when a command from
+    ended with LineLost. open() may then be called again. `on_sent` is called when a command from
     `send` was written or is the next to be written. The five callbacks may be set at any time.
 
     `read_started_at` is when the bytes of the present read callback arrived (seconds of the
@@ -71,14 +71,14 @@ class Link:
         on_renewed: Callable[[Welcome], None] = lambda welcome: None,
         on_refused: Callable[[BoardRefused], None] = lambda refused: None,
         on_down: Callable[[LineLost], None] = lambda error: None,
-        on_posted: Callable[[BoardCommand], None] = lambda command: None,
+        on_sent: Callable[[BoardCommand], None] = lambda command: None,
     ) -> None:
         self.board: BoardKind = board
         self.on_event = on_event
         self.on_renewed = on_renewed
         self.on_refused = on_refused
         self.on_down = on_down
-        self.on_sent = on_posted
+        self.on_sent = on_sent
         self.read_started_at: float | None = None
         self.welcome: Welcome | None = None
         self._port = port
@@ -113,17 +113,17 @@ class Link:
 
     @property
     def is_up(self) -> bool:
-        """Return True if a session is open and not being renewed."""
+        """Return True if a session is open, and no new one is requested."""
         return self._phase is LinkPhase.UP
 
     @property
     def last_event(self) -> int:
-        """Number of the last event received of the board's present boot."""
+        """The number of the last event that was received since the board's present start."""
         return self._events.seen
 
     @property
     def counters(self) -> LinkCounters:
-        """The counters of the line."""
+        """The counters of this link since its creation."""
         noise = ("junk", "crc_errors", "oversize")
         return LinkCounters(**self._counts | {name: getattr(self._decoder, name) for name in noise})
 
@@ -182,7 +182,8 @@ class Link:
         return reply
 
     def mark_kept(self, number: int, boot: int | None = None) -> None:
-        """Allow the board to forget its events up to `number`, which are synced in the journal.
+        """Allow the board to forget its events up to `number`, because the journal has them on
+        the disk.
 
         The next frame carries the number. If `boot` is not the present boot, the number is ignored.
         None means the present boot.
@@ -305,7 +306,10 @@ class Link:
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
-        """Return True if `boot` is not the board's present boot. The link is then down."""
+        """Return True if `boot` is another boot id than the board had before.
+
+        The link is then down.
+        """
         if self._phase is LinkPhase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))
@@ -337,7 +341,10 @@ class Link:
         self._arm()
 
     def _send_hello(self) -> None:
-        """Request a session. The zero byte ends any earlier data on the line."""
+        """Send HELLO, which requests a new session.
+
+        The zero byte ends any earlier data on the line.
+        """
         self._port.write(b"\x00" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0))
         self._arm()
 
@@ -383,7 +390,10 @@ class Link:
             self._fail(LineLost(self.board, "no answer to HELLO"))
 
     def _handle_fault(self, why: str) -> None:
-        """Renew the session, once for each incident. Another fault soon after ends the link."""
+        """Open a new session after a fault.
+
+        A second fault soon after the new session ends the link.
+        """
         if self._timers.begin_incident(self._loop.time()):
             self._renew(why)
         else:
@@ -401,8 +411,10 @@ class Link:
                 command.waiter.set_exception(error(self.board, why))
 
     def _fail(self, error: DriverError) -> None:
-        """End the link. open() raises the error if it has not returned, otherwise on_down is
-        called.
+        """End the link with `error`, which every waiting caller receives.
+
+        open() raises the error if it has not returned yet. Otherwise on_down is called, if the line
+        was lost.
         """
         was_open = self._phase is not LinkPhase.CLOSED and self._is_open
         self._close_with(error)

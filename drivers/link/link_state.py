@@ -15,7 +15,7 @@ from drivers.link.frames import BoardCommand, BoardReply
 
 
 class LinkLimits(Struct, frozen=True):
-    """The limits of the table in PROTOCOL.md, in milliseconds.
+    """The time limits of the serial protocol (PROTOCOL.md), in milliseconds.
 
     `resend_ms` are the waiting times before each resend of a command or HELLO. The last of them is
     also the waiting time before giving up.
@@ -29,7 +29,7 @@ class LinkLimits(Struct, frozen=True):
 
 
 class LinkCounters(Struct, frozen=True):
-    """Counters of the line since the link was made. All except `sessions` count faults.
+    """The counters of a link, from its creation: faults of the serial line, and `sessions`.
 
     `junk`, `crc_errors` and `oversize` are the decoder's counters. `malformed` counts frames with a
     right CRC and a wrong layout, `foreign` frames of another session. `duplicates` and `gaps` count
@@ -59,7 +59,9 @@ class LinkPhase(Enum):
 
 
 class LinkTimers:
-    """The instants at which a resend, a BEAT or the silence timeout is due."""
+    """The three times at which a link must act: a resend, a BEAT, and the timeout of a silent
+    board.
+    """
 
     def __init__(self, limits: LinkLimits) -> None:
         self.resends = 0
@@ -68,11 +70,11 @@ class LinkTimers:
         self._incident_until = -inf
 
     def next_at(self) -> float:
-        """Return the earliest of the three instants."""
+        """Return the earliest of the three times, by the clock of the loop."""
         return min(self.resend_at, self.beat_at, self.silence_at)
 
     def clear(self) -> None:
-        """Cancel all three instants."""
+        """Cancel all three times."""
         self.resend_at = self.beat_at = self.silence_at = inf
 
     def start_reply_timer(self, now: float) -> None:
@@ -97,9 +99,7 @@ class LinkTimers:
         self.beat_at = now + self._limits.beat_ms / 1000
 
     def acknowledge_soon(self, now: float) -> None:
-        """Bring the next frame forward, because an event arrived that no frame has acknowledged
-        yet.
-        """
+        """Send the next frame sooner, because an event arrived and is not acknowledged yet."""
         self.beat_at = min(self.beat_at, now + self._limits.seen_ms / 1000)
 
     def note_frame_received(self, now: float) -> None:
@@ -107,8 +107,9 @@ class LinkTimers:
         self.silence_at = now + self._limits.silence_ms / 1000
 
     def begin_incident(self, now: float) -> bool:
-        """Begin an incident. Return False if the last incident, which had its new session, is not
-        over.
+        """Begin an incident: a fault of the line, which a new session may end.
+
+        Return False if the last incident had its new session a short time ago and is not over.
         """
         if now < self._incident_until:
             return False
@@ -116,7 +117,10 @@ class LinkTimers:
         return True
 
     def note_session_open(self, now: float) -> None:
-        """Note that a new session is open. The incident that caused it ends after `settle_ms`."""
+        """Record that a new session is open.
+
+        The incident that caused the session ends after `settle_ms`.
+        """
         if self._incident_until == inf:
             self._incident_until = now + self._limits.settle_ms / 1000
 
@@ -126,7 +130,9 @@ class LinkTimers:
 
 
 class EventArrival(Enum):
-    """How the number of an arriving event relates to the events received before."""
+    """The kinds of an arriving event: the next event, a repeated one, or one that came too
+    early.
+    """
 
     NEW = "new"
     DUPLICATE = "duplicate"
@@ -134,7 +140,10 @@ class EventArrival(Enum):
 
 
 class EventSequence(Struct, frozen=True, gc=False):
-    """The events of one boot: `seen` is the last number received, `kept` the last one synced."""
+    """The numbers of the events of one start of a board.
+
+    `seen` is the number received last, `kept` the last one that is on the disk.
+    """
 
     boot: int = 0
     seen: int = 0
@@ -144,7 +153,7 @@ class EventSequence(Struct, frozen=True, gc=False):
 def resume_sequence(
     boot: int, seen: int | None, kept: int, forgotten: int
 ) -> tuple[EventSequence, int]:
-    """Return the sequence for a boot, according to the journal, and how many events are lost.
+    """Return the sequence of a board's present start, and the number of lost events.
 
     `seen` is None for a boot that the journal does not contain. Events that its board has already
     `forgotten` were then sent to another host, and are not expected. In a boot that the journal
@@ -157,33 +166,42 @@ def resume_sequence(
 
 
 def receive_event(sequence: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
-    """Return the sequence after event `number` arrived, and how that number relates to it."""
+    """Return the sequence after event `number` arrived, and whether that event is new."""
     if number == sequence.seen + 1:
         return EventSequence(sequence.boot, number, sequence.kept), EventArrival.NEW
     return sequence, EventArrival.DUPLICATE if number <= sequence.seen else EventArrival.GAP
 
 
 def mark_kept(sequence: EventSequence, number: int) -> EventSequence:
-    """Return the sequence after events up to `number`, but at most up to `seen`, were synced."""
+    """Return the sequence after the events up to `number` are on the disk.
+
+    A number above `seen` counts as `seen`.
+    """
     return EventSequence(
         sequence.boot, sequence.seen, max(sequence.kept, min(number, sequence.seen))
     )
 
 
 class PendingCommand(Struct, frozen=True):
-    """A command, and the future that waits for its acknowledgement. None: no caller waits."""
+    """A command, with the future that its caller awaits for the acknowledgement.
+
+    None: no caller waits.
+    """
 
     command: BoardCommand
     waiter: asyncio.Future[BoardReply] | None = None
 
     @property
     def is_cancelled(self) -> bool:
-        """Return True if its caller no longer waits, because it was cancelled."""
+        """Return True if the caller was cancelled and no longer awaits the acknowledgement."""
         return self.waiter is not None and self.waiter.done()
 
 
 class CommandQueue(Struct, frozen=True):
-    """The commands of one session. `last_number` is 0 before the first command."""
+    """The commands of one session: the outstanding one, and those that wait for their turn.
+
+    `last_number` is 0 before the first command.
+    """
 
     last_number: int = 0
     current: PendingCommand | None = None
@@ -191,7 +209,7 @@ class CommandQueue(Struct, frozen=True):
 
     @property
     def pending(self) -> tuple[PendingCommand, ...]:
-        """Every command without an acknowledgement, in order."""
+        """All commands that are not acknowledged yet, in the order of their sending."""
         return self.waiting if self.current is None else (self.current, *self.waiting)
 
 
@@ -201,9 +219,10 @@ def enqueue_command(queue: CommandQueue, pending: PendingCommand) -> CommandQueu
 
 
 def start_next_command(queue: CommandQueue) -> CommandQueue:
-    """Return the queue with the next command outstanding and numbered, if none is outstanding.
+    """Return the queue after its first waiting command was numbered and became the current one.
 
-    A command whose caller was cancelled is left out. It was never sent.
+    If another command is outstanding, the queue stays the same. A command whose caller was
+    cancelled is left out. It was never sent.
     """
     if queue.current is not None:
         return queue
@@ -218,7 +237,7 @@ def start_next_command(queue: CommandQueue) -> CommandQueue:
 def complete_command(
     queue: CommandQueue, number: int
 ) -> tuple[CommandQueue, PendingCommand | None]:
-    """Return the queue after an acknowledgement, and the command that it completes.
+    """Return the queue after the acknowledgement of `number`, and the command that this completes.
 
     The command is None if this is a repeated acknowledgement of an earlier command.
     """

@@ -11,10 +11,10 @@ Hazard: a recording shows hands, because faces are sent on the wire. Only its ow
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from io import FileIO
+from io import FileIO, RawIOBase
 from itertools import count
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -38,7 +38,7 @@ ChunkReceiver = Callable[[BoardKind, ChunkKind, bytes], None]
 
 
 class Chunk(Struct, frozen=True, gc=False, array_like=True):
-    """One chunk: data or a change at one line, `at_us` microseconds after the recording began.
+    """Bytes on one line, or one change of its port, `at_us` microseconds after the recording began.
 
     `data` contains the bytes of one write or read. If the port was `lost`, it contains the reason
     in UTF-8.
@@ -59,7 +59,7 @@ class RecordedBoard(Struct, frozen=True, gc=False):
 
 
 class RecordingHeader(Struct, frozen=True, kw_only=True):
-    """Header of a recording: table, boards, protocol, program and time of start.
+    """The first line of a recording: table, boards, protocol, program and time of the start.
 
     `started` is a wall-clock timestamp. The times of chunks count from it.
     """
@@ -74,14 +74,19 @@ class RecordingHeader(Struct, frozen=True, kw_only=True):
     simulated: bool
 
 
+class _RecordingSchema(Struct, frozen=True):
+    schema: int
+
+
 class RecordingError(Exception):
-    """A file is no recording, or was written by another program. The message is one line for
-    people.
+    """A file that is no recording, or that another version of the program wrote.
+
+    The message is one line for people.
     """
 
 
 class RecordingPort:
-    """A port that also passes a copy of all its bytes to `on_chunk`."""
+    """A serial port whose bytes in both directions are also passed to `on_chunk`."""
 
     def __init__(self, port: LinkPort, board: BoardKind, on_chunk: ChunkReceiver) -> None:
         self._port, self._board, self._on_chunk = port, board, on_chunk
@@ -118,7 +123,7 @@ class RecordingPort:
 
 
 class MemoryRecording:
-    """A recording in memory, for trials: `chunks` in the order in which they happened.
+    """A recording in memory: `chunks` has everything that passed the ports, in order.
 
     `now` returns seconds (the loop's time). At most `max_chunks` are kept. The last of them is then
     `full`.
@@ -129,7 +134,7 @@ class MemoryRecording:
         self._now, self._since, self._max_chunks = now, now(), max_chunks
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Add a chunk. This is cheap."""
+        """Append a chunk with the present time. This is cheap."""
         if len(self.chunks) >= self._max_chunks:
             return
         if len(self.chunks) == self._max_chunks - 1:
@@ -138,27 +143,17 @@ class MemoryRecording:
         self.chunks.append(Chunk(at_us, board, way, data))
 
 
-class RecordingFile(Protocol):
-    """The unbuffered file that receives a recording."""
-
-    def write(self, data: bytes, /) -> int | None:
-        """Write, or raise OSError. Return how many bytes were written."""
-
-    def close(self) -> None:
-        """Close the file."""
-
-
 class Recorder:
-    """Writer of a recording into `file`. RecordingPorts call `add_chunk`.
+    """Writer of a recording, which writes each chunk as one line into `file`.
 
-    The recording ends at `max_bytes` with a line that records this, or when a write fails. In both
-    cases `on_ended(why)` is called once. Create a Recorder while its loop runs. `close` leaves no
-    timer.
+    RecordingPorts call `add_chunk`. The recording ends at `max_bytes` with a line that records
+    this, or when a write fails. In both cases `on_ended(why)` is called once. Create a Recorder
+    while its loop runs. `close` leaves no timer.
     """
 
     def __init__(
         self,
-        file: RecordingFile,
+        file: RawIOBase,
         header: RecordingHeader,
         *,
         max_bytes: int = MAX_RECORDING_BYTES,
@@ -174,7 +169,10 @@ class Recorder:
         self._write_bytes(self._encoder.encode(header) + b"\n")
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Add a chunk. This is cheap, because it is called inside the read callback."""
+        """Append a chunk with the present time.
+
+        This is cheap, because it is called inside the read callback.
+        """
         if self._has_ended:
             return
         at_us = round((self._loop.time() - self._since) * 1_000_000)
@@ -234,12 +232,6 @@ def create_recording(path: Path) -> tuple[FileIO, Path]:
     raise AssertionError  # The numbers never end.
 
 
-def encode_recording(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
-    """Return a recording in the format of its file."""
-    encoder = msgspec.json.Encoder()
-    return encoder.encode(header) + b"\n" + encoder.encode_lines(list(chunks))
-
-
 def read_recording(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:
     """Return the header of a recording and an iterator of its chunks, read line by line.
 
@@ -247,13 +239,16 @@ def read_recording(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Ch
     """
     rest = iter(lines)
     first = next(rest, b"")
-    try:
-        header = msgspec.json.decode(first, type=RecordingHeader)
+    try:  # Headers of other schemas may look different.
+        schema = msgspec.json.decode(first, type=_RecordingSchema).schema
+        if schema != RECORDING_SCHEMA:
+            raise RecordingError(
+                f"it has schema {schema}, this program reads {RECORDING_SCHEMA}: "
+                "use the one that wrote it"
+            )
+        return msgspec.json.decode(first, type=RecordingHeader), _read_chunks(rest)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise RecordingError(_rejection_reason(first)) from None
-    if header.schema != RECORDING_SCHEMA:
-        raise RecordingError(_schema_mismatch(header.schema))
-    return header, _read_chunks(rest)
+        raise RecordingError("this is not a recording: the first line has no schema") from None
 
 
 def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
@@ -265,20 +260,3 @@ def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
             if not line.endswith(b"\n"):
                 return  # A torn last line.
             raise RecordingError(f"line {number} is no line of a recording: {error}") from None
-
-
-def _rejection_reason(line: bytes) -> str:
-    """Return why a first line is no valid header. Headers of other versions may look different."""
-    try:
-        schema = msgspec.json.decode(line)["schema"]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
-        schema = None
-    if isinstance(schema, int) and schema != RECORDING_SCHEMA:
-        return _schema_mismatch(schema)
-    return "this is not a recording: the first line has no schema"
-
-
-def _schema_mismatch(schema: int) -> str:
-    return (
-        f"it has schema {schema}, this program reads {RECORDING_SCHEMA}: use the one that wrote it"
-    )

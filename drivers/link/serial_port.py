@@ -23,7 +23,7 @@ _SYSFS: Final = Path("/sys")
 
 
 def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
-    """Return the latency timer of a serial port in ms, or None if the port has none or is absent.
+    """Return the latency timer of a serial port in ms, or None if there is no timer or no port.
 
     `port` may be a symbolic link, such as udev makes. `sysfs` is the mount point of sysfs.
     """
@@ -41,15 +41,34 @@ MAX_UNSENT_BYTES = 4096
 _READ_SIZE = 4096
 
 
+def open_serial(
+    path: str, baud: int, *, timeout: float, write_timeout: float | None = None
+) -> serial.Serial:
+    """Open and lock a serial port. Raises PortMissing or PortBusy.
+
+    `timeout` and `write_timeout` are pyserial's time limits in seconds.
+    """
+    try:
+        return serial.Serial(
+            path, baud, timeout=timeout, write_timeout=write_timeout, exclusive=True
+        )
+    except (serial.SerialException, OSError, termios.error, ValueError) as error:
+        if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
+            raise PortBusy(path) from error
+        raise PortMissing(path, str(error)) from error
+
+
 class LinkPort(Protocol):
-    """The serial line as a link uses it: SerialPort below, or a pipe inside the process."""
+    """The interface to a serial line that a link uses.
+
+    SerialPort implements it, and so does a pipe inside the process.
+    """
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the line. `on_bytes` receives the data, `on_lost(why)` is called once if the line
-        fails.
+        """Open the line, and pass all bytes that arrive to `on_bytes`.
 
-        Neither is called before open() has returned or after close(). Raises PortMissing or
-        PortBusy.
+        `on_lost(why)` is called once if the line fails. Neither is called before open() has
+        returned or after close(). Raises PortMissing or PortBusy.
         """
 
     def write(self, data: bytes) -> None:
@@ -79,25 +98,20 @@ class SerialPort:
         self._on_lost: Callable[[str], None]
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open, lock and watch the port; see LinkPort.open."""
+        """Open and lock the port, and watch it in the running loop; see LinkPort.open."""
         self.close()
         self._loop = asyncio.get_running_loop()
         self._on_bytes = on_bytes
         self._on_lost = on_lost
-        try:
-            self._serial = serial.Serial(self.path, self.baud, timeout=0, exclusive=True)
-        except (serial.SerialException, OSError, termios.error, ValueError) as error:
-            if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
-                raise PortBusy(self.path) from error
-            raise PortMissing(self.path, str(error)) from error
+        self._serial = open_serial(self.path, self.baud, timeout=0)
         self._fd = self._serial.fileno()
         self._loop.add_reader(self._fd, self._on_readable)
 
     def write(self, data: bytes) -> None:
-        """Write at once, or keep the bytes that the kernel does not accept; see LinkPort.write.
+        """Write bytes at once, as far as the kernel accepts them; see LinkPort.write.
 
-        A frame that no longer fits into the buffer of unsent bytes is dropped whole. The link
-        repeats important frames.
+        Bytes that the kernel does not accept yet are written later. A frame that no longer fits
+        into the buffer of unsent bytes is dropped whole. The link repeats important frames.
         """
         if self._fd < 0:
             return

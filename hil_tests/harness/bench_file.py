@@ -1,4 +1,4 @@
-"""The bench file, and a lock file beside it which permits one run at a time."""
+"""The bench file, and the lock file beside it, which permits only one run at a time."""
 
 import fcntl
 import os
@@ -26,13 +26,14 @@ class BenchInUse(Exception):
 
 
 class BenchLock:
-    """Lock of a bench from `acquire` to `release`. The kernel releases the lock of a dead run.
+    """The lock of a bench from `acquire` to `release`.
 
-    The lock file names the holder, and is removed at the release.
+    The kernel releases the lock of a dead run. The lock file names the holder, and is removed at
+    the release.
     """
 
     def __init__(self, bench_file: Path) -> None:
-        """Set the path of a bench file's lock. The lock is not acquired yet."""
+        """`bench_file` is the path of the bench file. The lock is not acquired yet."""
         self.path = bench_file.with_name(f"{bench_file.name}.lock")
         self._fd: int | None = None
 
@@ -47,7 +48,7 @@ class BenchLock:
         self._fd = fd
 
     def release(self) -> None:
-        """Release the bench. May be called twice."""
+        """Release the lock. It may be called twice."""
         if self._fd is not None:
             # Remove it while still locked: other runs look for its name.
             self.path.unlink(missing_ok=True)
@@ -55,7 +56,7 @@ class BenchLock:
             self._fd = None
 
     def _open_locked(self) -> int:
-        """Return the descriptor of the locked file. Raises BenchInUse."""
+        """Open and lock the lock file, and return its descriptor. Raises BenchInUse."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -75,11 +76,11 @@ class BenchLock:
 
 
 class BenchError(toml_files.FileError):
-    """A bench file cannot be used. The text is one line with the reason."""
+    """A bench file that cannot be used. The text is one line with the reason."""
 
 
 class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The bench: its name, its operator, its features.
+    """The section of a bench file about the bench: name, operator, features and rulebook.
 
     `simulated`: its ports lead to simulated boards. `terminal` is the path of the terminal at which
     the operator reads questions and answers them.
@@ -104,7 +105,7 @@ class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole bench file."""
+    """The contents of a bench file: the bench, its boards, panel and sets of cards, and limits."""
 
     bench: BenchSection
     dealer: BoardSection
@@ -116,7 +117,7 @@ class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: MeasurementLimits = field(default_factory=MeasurementLimits)
 
     def __post_init__(self) -> None:
-        """Refuse two boards with the same port or id, and features that contradict the rest."""
+        """Refuse two boards with the same port or id, and features that need more equipment."""
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -127,5 +128,5 @@ class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_bench(path: Path) -> BenchFile:
-    """Return the bench in a file. Raises BenchError with one line."""
+    """Return the contents of a bench file. Raises BenchError with one line."""
     return toml_files.read(path, BenchFile, BenchError)

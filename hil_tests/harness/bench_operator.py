@@ -1,4 +1,4 @@
-"""The operator of a bench, who does each step as a terminal asks, in both languages."""
+"""The operator of a bench, whom a terminal asks in two languages to do each step."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from typing import Any
 from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
 
 from hil_tests.harness.features import Feature, missing_features
-from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, find_step
+from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, load_steps
 
 BELL = "\a"
 ANSWER_HELP = (
@@ -30,24 +30,25 @@ _BUTTONS = {"start": ("开始键", "the start button")} | {
 
 
 class RunStopped(Exit):
-    """The operator ended the run. pytest ends with this exception."""
+    """The operator has ended the run. pytest ends with this exception."""
 
 
 class OperatorTerminal:
-    """The operator's terminal. The running loop reads its lines.
+    """The terminal at which the operator reads and answers questions.
 
-    It is opened with the first question. The daemon's feed is still read while the operator thinks.
+    It is opened with the first question. The running loop reads its lines, so the daemon's feed is
+    still read while the operator thinks.
     """
 
     def __init__(self, path: Path) -> None:
-        """Set the path of the terminal. It is not opened yet."""
+        """`path` is the path of the terminal, which is not opened yet."""
         self._path = path
         self._fd: int | None = None
         self._rest = b""
         self._is_closed = False
 
     def show(self, text: str) -> None:
-        """Show text. Raises OSError if there is no such terminal."""
+        """Write text to the terminal. Raises OSError if there is no such terminal."""
         os.write(self._open_fd(), text.encode())
 
     async def read_answer(self) -> str:
@@ -74,7 +75,7 @@ class OperatorTerminal:
         return line.decode(errors="replace").strip()
 
     def discard_input(self) -> None:
-        """Discard earlier input, which cannot answer the next question."""
+        """Discard all input so far, which cannot answer the next question."""
         termios.tcflush(self._open_fd(), termios.TCIFLUSH)
         self._rest = b""
 
@@ -91,7 +92,7 @@ class OperatorTerminal:
 
 
 class BenchOperator:
-    """The hands of an operator, who follows the questions at a terminal (TableHands).
+    """The hands of a person who follows the questions at a terminal (TableHands).
 
     A step that the bench does not support raises StepSkipped before the operator is asked.
     """
@@ -104,7 +105,7 @@ class BenchOperator:
         features: frozenset[Feature],
         on_step: Callable[[str], None],
     ) -> None:
-        """`on_step` receives each step as a line of the report."""
+        """`on_step` receives each finished step as one line for the report."""
         self._terminal, self._features, self._on_step = terminal, features, on_step
 
     async def do_step(self, name: str) -> None:
@@ -131,13 +132,11 @@ class BenchOperator:
     async def press_button(self, button: str, for_s: float = TAP_S) -> None:
         """See TableHands."""
         zh, en = _BUTTONS[button]
-        long = for_s > 1
-        how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
-        await self._ask(
-            f"{'hold' if long else 'press'} {button}",
-            how[0] if long else f"按一下{zh}",
-            how[1] if long else f"Press {en}",
-        )
+        words = (f"press {button}", f"按一下{zh}", f"Press {en}")
+        if for_s > 1:
+            how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
+            words = (f"hold {button}", *how)
+        await self._ask(*words)
 
     async def count_hands(self) -> tuple[int, ...]:
         """See TableHands."""
@@ -175,14 +174,17 @@ class BenchOperator:
         await self._ask("tidy table", zh, en)
 
     def _find_step(self, name: str) -> GuidedStep:
-        wanted = find_step(name)
+        wanted = load_steps()[name]
         reason = missing_features(wanted.needs, self._features)
         if reason is not None:
             raise StepSkipped(reason)
         return wanted
 
     async def _ask(self, what: str, zh: str, en: str) -> str:
-        """Ask the operator and return the answer. Raises StepSkipped or RunStopped."""
+        """Ask the operator to do something, and return the answer.
+
+        `what` is its short name. Raises StepSkipped or RunStopped.
+        """
         self._terminal.discard_input()
         self._terminal.show(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")
         answer = await self._terminal.read_answer()

@@ -37,7 +37,7 @@ FEATURES: Final[Mapping[Feature, str]] = MappingProxyType(
         "two_sets": "two sets of cards with different backs",
     }
 )
-"""Each feature, with the text for the reason of a skip."""
+"""The text of each feature for the reason of a skip: "this target lacks …"."""
 
 IN_PROCESS_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
 """Features of a table in this process: all."""
@@ -46,7 +46,7 @@ SIMULATED_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature)) - {
 """Features of simulated boards behind ptys. Their wall clock is the computer's own."""
 
 BENCH_FEATURES: Final[frozenset[Feature]] = SIMULATED_FEATURES - {"fault_menu", "truth"}
-"""Features that a bench may have, if its file lists them."""
+"""Features that a bench has if its file lists them."""
 
 
 def needs(*features: Feature) -> pytest.MarkDecorator:
@@ -59,13 +59,8 @@ def needs(*features: Feature) -> pytest.MarkDecorator:
     return pytest.mark.needs(*features)
 
 
-def explains(*counters: str) -> pytest.MarkDecorator:
-    """Mark a scenario that disturbs a line, so that these counters of the link may move."""
-    return pytest.mark.explains(*counters)
-
-
 def missing_features(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
-    """Return the reason of a skip, or None if no feature is missing."""
+    """Return the reason to skip a scenario, or None if the target has all features."""
     missing = [feature for feature in wanted if feature not in there]
     if not missing:
         return None

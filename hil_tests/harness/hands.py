@@ -1,4 +1,7 @@
-"""The guided steps of steps.toml, done by a person or by simulated people."""
+"""The actions of people at a table, which a person or the simulator does.
+
+steps.toml describes the guided steps among them.
+"""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -21,7 +24,7 @@ from tests.answers import answer_once
 
 
 class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One step for hands. steps.toml explains each field."""
+    """One action of people at the table. steps.toml explains each field."""
 
     zh: str
     en: str
@@ -32,7 +35,7 @@ class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The faults of the simulator's menu that cause this step's effect."""
+        """The names of the simulator's faults by which this step takes effect."""
         return tuple(str(deed["name"]) for deed in self.does if deed["do"] == "fault")
 
 
@@ -42,16 +45,8 @@ class _StepsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_steps() -> Mapping[str, GuidedStep]:
-    """Return every step by its name."""
+    """Return the steps of steps.toml by their names."""
     return toml_files.read(Path(__file__).parents[1] / "steps.toml", _StepsFile).step
-
-
-def find_step(name: str) -> GuidedStep:
-    """Return a step. Raises LookupError for an unknown name."""
-    try:
-        return load_steps()[name]
-    except KeyError:
-        raise LookupError(f"no step is called {name}") from None
 
 
 TAP_S = 0.15
@@ -62,59 +57,72 @@ SLOW_SPEED = 2.0
 
 
 class StepSkipped(SkipException):
-    """The step cannot be done on this target. The text is one line. The scenario is skipped."""
+    """A step that cannot be done on this target.
+
+    The text is one line. The scenario is skipped.
+    """
 
 
 class TableHands(Protocol):
-    """Actions of people at a table, both real and simulated.
+    """The interface to the people at a table, real or simulated.
 
-    `is_simulated` is True if every card is visible to them, so that `read_truth` answers.
+    `is_simulated` is True if they see every card, so that `read_truth` returns a result.
     """
 
     is_simulated: bool
 
     async def do_step(self, name: str) -> None:
-        """Do a step of steps.toml and return when it is done. Raises StepSkipped."""
+        """Do a step of steps.toml, and return when it is done. Raises StepSkipped."""
 
     async def prepare_step(self, name: str) -> None:
-        """Prepare a step that is to be done at a signal, without delay. Raises StepSkipped."""
+        """Prepare a step that is done at once when its signal is given. Raises StepSkipped."""
 
     async def signal_step(self, name: str) -> None:
-        """Give the signal. The step may be done a moment after this method has returned."""
+        """Give the signal for a prepared step.
+
+        The step may be done a moment after this method has returned.
+        """
 
     async def press_button(self, button: str, for_s: float = TAP_S) -> None:
-        """Press a button of the panel by its name: `start`, `north_green`, …"""
+        """Press a button of the panel for `for_s` seconds.
+
+        Its name is `start`, `north_green`, …
+        """
 
     async def count_hands(self) -> tuple[int, ...]:
-        """Count the cards that the players N, W, S, E hold."""
+        """Return the numbers of cards that the players N, W, S and E hold."""
 
     async def read_truth(self) -> dict[str, Any]:
-        """Return where every card physically is (sim/CONTROL.md). Raises StepSkipped."""
+        """Return the physical place of every card (sim/CONTROL.md). Raises StepSkipped."""
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """Cause a fault of the simulator's fault menu. Raises StepSkipped."""
+        """Cause a fault of the simulator's fault menu, with `fields` as its details.
+
+        Raises StepSkipped.
+        """
 
     async def read_faults(self) -> dict[str, Any]:
-        """Return which faults have occurred and which are in force (sim/CONTROL.md). Raises
-        StepSkipped.
+        """Return the faults that have occurred and those that are active (sim/CONTROL.md).
+
+        Raises StepSkipped.
         """
 
     async def slow_down(self) -> None:
-        """Slow the machine down at the next deal's first card, if its speed can be set.
+        """Make the machine slow from the next deal's first card on, if its speed can be set.
 
         Returns after the machine is slow. The simulator slows down automatically, so a late program
         does no harm.
         """
 
     async def restore_speed(self) -> None:
-        """Restore the usual speed."""
+        """Set the usual speed again."""
 
     async def restore_table(self) -> None:
-        """Repair what a failed scenario may have changed: motors, boards, lid, cards."""
+        """Repair everything that a failed scenario may have changed: motors, boards, lid, cards."""
 
 
 class SimulatedHands(ABC):
-    """The hands of simulated people. Each step is one request or a few."""
+    """The hands of simulated people. Each step is one or more requests to the simulator."""
 
     is_simulated = True
     speed = USUAL_SPEED
@@ -123,17 +131,18 @@ class SimulatedHands(ABC):
 
     @abstractmethod
     async def hold_button(self, button: str, for_s: float) -> None:
-        """Hold a button down for a time of the daemon's clock."""
+        """Hold a button down for `for_s` seconds of the daemon's clock."""
 
     @abstractmethod
     async def request(self, name: str, /, **words: Any) -> Any:
-        """Do one request of sim/CONTROL.md and return its result. Raises StepSkipped if
-        unsupported.
+        """Send one request of sim/CONTROL.md and return its result.
+
+        Raises StepSkipped if the simulator does not support it.
         """
 
     async def do_step(self, name: str) -> None:
         """See TableHands."""
-        wanted = find_step(name)
+        wanted = load_steps()[name]
         self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
         if wanted.when is not None:
@@ -148,7 +157,7 @@ class SimulatedHands(ABC):
 
     async def prepare_step(self, name: str) -> None:
         """See TableHands."""
-        self._require_faults(*find_step(name).faults)
+        self._require_faults(*load_steps()[name].faults)
 
     async def signal_step(self, name: str) -> None:
         """See TableHands."""
@@ -200,7 +209,7 @@ class SimulatedHands(ABC):
             raise StepSkipped(f"the simulator's menu has no {', '.join(missing)} yet")
 
     async def retry_request(self, name: str, words: dict[str, Any]) -> None:
-        """Repeat a request until it is accepted."""
+        """Repeat a request until the simulator accepts it."""
 
         async def done() -> bool:
             await self.request(name, **words)
@@ -210,7 +219,7 @@ class SimulatedHands(ABC):
 
 
 class ControlHands(SimulatedHands):
-    """Hands over the control socket of a `dealtable sim`."""
+    """Simulated hands that use the control socket of a `dealtable sim`."""
 
     def __init__(self, control: ControlClient) -> None:
         self._control = control
@@ -240,12 +249,12 @@ class ControlHands(SimulatedHands):
 
 
 class InProcessHands(SimulatedHands):
-    """Hands at a table in this process."""
+    """Simulated hands at a table in this process."""
 
     def __init__(
         self, sim: HardwareInProcess, press: Callable[[str, bool], Awaitable[None]]
     ) -> None:
-        """`press(name, down)` moves a button of the panel."""
+        """`press(name, down)` presses or releases a button of the panel."""
         self._sim, world = sim, sim.world
         self._press = press
         self._requests: dict[str, Callable[..., Any]] = {

@@ -1,4 +1,4 @@
-"""A table in this process, in virtual time: its daemon, and the access for people."""
+"""A daemon in this process and in virtual time, with simulated boards."""
 
 import random
 from contextlib import AbstractAsyncContextManager
@@ -20,7 +20,10 @@ CARD_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"
 
 
 def make_table(rng: random.Random) -> HardwareInProcess:
-    """Return simulated boards and mechanics with two sets; the caller closes them."""
+    """Return simulated boards and mechanics with two sets of cards.
+
+    The caller closes them.
+    """
     packed = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in CARD_SETS)
     return HardwareInProcess(
         MechanicsSettings(sets=packed),
@@ -30,7 +33,10 @@ def make_table(rng: random.Random) -> HardwareInProcess:
 
 
 class InProcessDaemon:
-    """A daemon in this process over `sim` (TableDaemon). Each start has its own keys."""
+    """A daemon that runs in this process with the simulated boards `sim` (TableDaemon).
+
+    Each start has its own keys.
+    """
 
     def __init__(self, sim: HardwareInProcess, state_dir: Path, runtime_dir: Path) -> None:
         """A journal in `state_dir` is continued."""
@@ -137,7 +143,7 @@ class InProcessDaemon:
         return found
 
     async def move_button(self, button: str, down: bool) -> None:
-        """Move a button of the panel."""
+        """Press or release a button of the panel."""
         contacts = await self._running_trial.panel()
         (contacts.press if down else contacts.release)(button)
 

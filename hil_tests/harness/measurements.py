@@ -17,10 +17,10 @@ Whole = Annotated[int, Meta(ge=0)]
 
 
 class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limit of each measurement: a bench file's [limits]. All values are provisional.
+    """The limit of each measurement, which the section `limits` of a bench file may change.
 
-    `cards_per_s` is a minimum, every other limit a maximum. Times are in seconds. Times that begin
-    with a signal to a person include the person's reaction time.
+    All values are provisional. `cards_per_s` is a minimum, every other limit a maximum. Times are
+    in seconds. Times that begin with a signal to a person include the person's reaction time.
     """
 
     cards_per_s: Positive = 7.0
@@ -36,7 +36,7 @@ class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """One quantity to measure: its unit, its name, and where its limit is judged.
+    """A quantity that scenarios measure: its unit, its names, and the targets that judge it.
 
     `is_minimum`: the limit is a minimum, not a maximum. `everywhere`: judged on every target,
     because the quantity is counted, not timed. `protocol`: a limit of the protocol, which is also
@@ -72,11 +72,14 @@ QUANTITIES: Final[Mapping[str, Quantity]] = {
     "misreads": Quantity("cards", "cards that needed a second look", "复核牌数", everywhere=True),
     "double_feeds": Quantity("cards", "cards fed two at once", "双张次数", everywhere=True),
 }
-"""Every quantity has a limit of the same name."""
+"""All quantities. Each has a limit of the same name in MeasurementLimits."""
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured value. `is_within_limit` is None if the limit is not judged here."""
+    """One measured value with its limit.
+
+    `is_within_limit` is None if the limit is not judged on this target.
+    """
 
     name: str
     value: float
@@ -86,7 +89,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     is_within_limit: bool | None
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return value, limit and verdict as one line for people."""
         sign = "≥" if self.is_minimum else "≤"
         word = {None: "not judged here", True: "right", False: "WRONG"}[self.is_within_limit]
         return f"{self.name} {self.value:g} {self.unit} ({sign} {self.limit:g}: {word})"
@@ -95,7 +98,10 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 def make_measurement(
     name: str, value: float, limits: MeasurementLimits, target: TargetKind
 ) -> Measurement:
-    """Return a value with its limit and verdict. Raises KeyError for an unknown quantity."""
+    """Return a measured value with its limit and verdict.
+
+    Raises KeyError for an unknown quantity.
+    """
     quantity = QUANTITIES[name]
     limit = float(getattr(limits, name))
     virtual = target == "inproc" and quantity.protocol

@@ -18,7 +18,10 @@ BoardPorts = Mapping[BoardKind, LinkPort]
 
 
 class ExpectedIdentity(msgspec.Struct, frozen=True):
-    """Identity of the board that must be at a port. With `settings_crc` None any settings pass."""
+    """The identity of the board that must be at a port.
+
+    With `settings_crc` None, all settings are accepted.
+    """
 
     uid: str
     is_simulated: bool
@@ -27,21 +30,24 @@ class ExpectedIdentity(msgspec.Struct, frozen=True):
 
 
 class BoardNotAnswering(Exception):
-    """A board does not answer. The text is one line with the board, the port and the reason."""
+    """A board that does not answer.
+
+    The text is one line with the board, the port and the reason.
+    """
 
 
 class WrongBoards(AssertionError):
-    """Other boards answer than expected. The text has one line for each difference."""
+    """Boards that are not the expected ones. The text has one line for each difference."""
 
 
 @asynccontextmanager
 async def open_link(
     board: BoardKind, port: LinkPort, session_ids: random.Random
 ) -> AsyncIterator[Link]:
-    """Open the line to a board for the block. Raises BoardNotAnswering.
+    """Open the serial line to a board for the context.
 
-    `session_ids` draws the session's number. The identity is not checked here. The caller compares
-    both values.
+    Raises BoardNotAnswering. `session_ids` draws the session's number. The identity is not checked
+    here. The caller compares the expected values with those of the board.
     """
     link = Link(
         port,
@@ -58,55 +64,45 @@ async def open_link(
         link.close()
 
 
-async def query_boards(ports: BoardPorts, session_ids: random.Random) -> dict[BoardKind, Welcome]:
-    """Return the WELCOME of each board. Raises BoardNotAnswering."""
-    said: dict[BoardKind, Welcome] = {}
-    for board, port in ports.items():
-        async with open_link(board, port, session_ids) as link:
-            assert link.welcome is not None
-            said[board] = link.welcome
-    return said
-
-
 async def read_dealer_status(port: LinkPort, session_ids: random.Random) -> DealerStatus:
     """Return the present status of the dealer board. Raises BoardNotAnswering."""
     async with open_link("dealer", port, session_ids) as link:
         return await DealerBoard(link).get_status()
 
 
-def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: Welcome) -> list[str]:
-    """Return the differences of a board from the expected one, one line each with both values."""
-    rows: list[tuple[str, object, object]] = [
-        ("kind", board, found.kind),
-        ("id", expected.uid, found.uid),
-        ("protocol", PROTOCOL_HEX, found.protocol),
-        ("firmware hash", expected.firmware_hash, found.firmware_hash),
-        ("simulated", expected.is_simulated, found.is_simulated),
-    ]
-    if expected.settings_crc is not None:
-        rows.append(("settings", f"{expected.settings_crc:08x}", f"{found.settings_crc:08x}"))
-    return [
-        f"the {board} board's {what} is {is_now}, expected {right}"
-        for what, right, is_now in rows
-        if is_now != right
-    ]
-
-
 def check_boards(
     expected: Mapping[BoardKind, ExpectedIdentity], found: Mapping[BoardKind, Welcome]
 ) -> None:
-    """Raise WrongBoards unless each board is the right one."""
-    wrong = [
-        line
-        for board in expected
-        for line in identity_differences(board, expected[board], found[board])
-    ]
+    """Raise WrongBoards unless each board has the expected identity.
+
+    The text has the expected and the found value of each difference.
+    """
+    wrong = []
+    for board, right in expected.items():
+        answer = found[board]
+        rows: list[tuple[str, object, object]] = [
+            ("kind", board, answer.kind),
+            ("id", right.uid, answer.uid),
+            ("protocol", PROTOCOL_HEX, answer.protocol),
+            ("firmware hash", right.firmware_hash, answer.firmware_hash),
+            ("simulated", right.is_simulated, answer.is_simulated),
+        ]
+        if right.settings_crc is not None:
+            rows.append(("settings", f"{right.settings_crc:08x}", f"{answer.settings_crc:08x}"))
+        wrong += [
+            f"the {board} board's {what} is {is_now}, expected {wanted}"
+            for what, wanted, is_now in rows
+            if is_now != wanted
+        ]
     if wrong:
         raise WrongBoards("; ".join(wrong))
 
 
 def table_disorder(status: DealerStatus) -> list[str]:
-    """Return why a table is not empty and closed, according to its own sensors."""
+    """Return the reasons why a table is not ready for a deal, according to its own sensors.
+
+    A ready table is closed, its lift is down, and all cards are in the hopper.
+    """
     pockets = [pocket for pocket, there in zip("NWSE", status.sees_pockets, strict=True) if there]
     rows = {
         f"cards in the pockets {' '.join(pockets)}": bool(pockets),

@@ -19,6 +19,7 @@ _VERDICT_TEXTS: Final[Mapping[str, str]] = {
     "skipped": "未测 skipped",
     "not run": "未运行 not run",
 }
+_NOTHING: Final = "<p>无 none</p>"
 _STYLE: Final = """
 @page { size: A4;
   margin: 16mm 14mm 18mm;
@@ -95,7 +96,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """The name as a sentence, with the parameters unchanged."""
+        """The name of the scenario as a sentence, with its parameters unchanged."""
         name, bracket, given = self.name.rpartition("::")[2].partition("[")
         words = name.removeprefix("test_").replace("_", " ")
         about = f" [{given}" if bracket else ""
@@ -103,13 +104,16 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """The name of its file, as words."""
+        """The name of the scenario's file, as words."""
         words = self.name.partition("::")[0].rpartition("/")[2].removesuffix(".py")
         return words.removeprefix("test_").replace("_", " ").capitalize()
 
 
 class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole run: begin and end (text), target and operator, and results."""
+    """The data of a whole run for its report page.
+
+    They are its begin and end (text), the names and values about the target, and the results.
+    """
 
     began: str
     ended: str
@@ -119,7 +123,9 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> ScenarioVerdict:
-        """ "failed" if anything failed, or if no scenario showed anything."""
+        """The verdict of the run: "failed" if a scenario failed or did not run, or if none
+        passed.
+        """
         seen = {scenario.verdict for scenario in self.scenarios}
         if "failed" in seen or "not run" in seen or self.broken is not None:
             return "failed"
@@ -127,13 +133,15 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def render_page(run: ScenarioRun) -> str:
-    """Return the page of a run, complete and without external resources."""
+    """Return the HTML page of a run, which needs no other file."""
     title = "测试报告 Test report"
+    equipment = (("开始 began", run.began), ("结束 ended", run.ended), *run.about.items())
     parts = (
         f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
         f"{escape(run.began)}</p>",
         _summary(run),
-        _equipment(run),
+        "<h2>被测设备与条件 Equipment and conditions</h2>",
+        _table((), ((escape(key), escape(value)) for key, value in equipment)),
         _overview(run),
         _measurements(run),
         _counters(run),
@@ -156,7 +164,7 @@ def render_page(run: ScenarioRun) -> str:
 
 
 def _summary(run: ScenarioRun) -> str:
-    """Return the summary: the verdict, the failures, and what was not shown."""
+    """Return the summary as HTML: the verdict, the failures, and the skipped scenarios."""
     verdicts = [scenario.verdict for scenario in run.scenarios]
     judged = [one.is_within_limit for each in run.scenarios for one in each.measurements]
     rows = (
@@ -184,7 +192,7 @@ def _summary(run: ScenarioRun) -> str:
 
 
 def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict, ...]) -> str:
-    """Return the scenarios with one of these verdicts, grouped by reason."""
+    """Return a table of the scenarios with one of these verdicts, grouped by reason."""
     by_reason: dict[str, list[str]] = {}
     for number, one in enumerate(run.scenarios, 1):
         if one.verdict in verdicts:
@@ -194,13 +202,6 @@ def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict,
         return ""
     rows = ((escape(why), "<br/>".join(links)) for why, links in by_reason.items())
     return f"<h3>{title}</h3>" + _table(("原因 reason", "项目 scenarios"), rows)
-
-
-def _equipment(run: ScenarioRun) -> str:
-    rows = [("开始 began", run.began), ("结束 ended", run.ended), *run.about.items()]
-    return "<h2>被测设备与条件 Equipment and conditions</h2>" + _table(
-        (), ((escape(key), escape(value)) for key, value in rows)
-    )
 
 
 def _overview(run: ScenarioRun) -> str:
@@ -246,7 +247,7 @@ def _measurements(run: ScenarioRun) -> str:
         "the protocol's own limits: other values are kept, not judged."
     )
     return f'<h2>测量值 Measurements</h2><p class="note">{note}</p>' + (
-        _table(heads, sorted(rows)) if rows else _nothing_text()
+        _table(heads, sorted(rows)) if rows else _NOTHING
     )
 
 
@@ -262,7 +263,7 @@ def _counters(run: ScenarioRun) -> str:
         "One that moved without a reason fails its scenario."
     )
     return f'<h2>计数 Counters</h2><p class="note">{note}</p>' + (
-        _table(("计数 counter", "n"), rows) if sums else _nothing_text()
+        _table(("计数 counter", "n"), rows) if sums else _NOTHING
     )
 
 
@@ -310,7 +311,3 @@ def _colored(css: str, text: str) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else ""
-
-
-def _nothing_text() -> str:
-    return "<p>无 none</p>"

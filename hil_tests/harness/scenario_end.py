@@ -24,14 +24,17 @@ from hil_tests.harness.table_daemon import LINE_COUNTERS
 
 
 async def bring_to_rest(table: ScenarioTable) -> None:
-    """Bring the table to rest as people would. A refused attempt is dealt again, correctly."""
+    """Bring the table to rest by the actions that people would do.
+
+    If an attempt was refused, it is dealt again correctly.
+    """
     await table.hands.restore_speed()
     while not await _do_rest_step(table):
         pass
 
 
 async def _do_rest_step(table: ScenarioTable) -> bool:
-    """Do the next step to rest. Return True if there is none."""
+    """Do the next action that brings the table to rest. Return True if none is left."""
     state, phase = table.state, table.state.machine.phase
     proof = state.fairness[-1] if state.fairness else None
     failed = proof is not None and proof.outcome in FAILED_OUTCOMES
@@ -59,10 +62,10 @@ async def _do_rest_step(table: ScenarioTable) -> bool:
 
 
 async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: Any) -> bool:
-    """Send a command and wait for its effect. Return whether it was accepted.
+    """Send a command and wait until the public state changes.
 
-    A command may be refused for a reason that the public state does not show, such as a restart
-    of the daemon. The state is then read again a moment later.
+    Return whether it was accepted. A command may be refused for a reason that the public state does
+    not show, such as a restart of the daemon. The state is then read again a moment later.
     """
     before = table.state
     carried_out = (await table.ask(role, cmd, **args)).ok
@@ -74,7 +77,7 @@ async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: 
 
 
 async def _release_hands(table: ScenarioTable) -> None:
-    """Release held hands. Simulated players take theirs as soon as the lift is up."""
+    """Release the held hands. Simulated players take theirs as soon as the lift is up."""
     if not table.hands.is_simulated:
         await _command_and_wait(table, Role.REFEREE, "release")
         return
@@ -87,7 +90,7 @@ async def _release_hands(table: ScenarioTable) -> None:
 
 
 async def _return_hands(table: ScenarioTable) -> None:
-    """Remove any hands that are still in the machine, and return the set."""
+    """Remove all hands that are still in the machine, and return the set of cards to the hopper."""
     if not table.hands.is_simulated or any((await table.hands.read_truth())["pockets"][:4]):
         await table.hands.do_step("take_hands")
     await table.return_set()
@@ -96,7 +99,7 @@ async def _return_hands(table: ScenarioTable) -> None:
 TIMING_COUNTERS: frozenset[str] = frozenset(
     {"resends", "duplicates", "foreign", "gaps", "sessions"}
 )
-"""Counters that a slow computer moves without a fault. Ignored if processes share it."""
+"""Counters that a slow computer changes without a fault. They are ignored if processes share it."""
 
 _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
 """Positions of lid, e-stop and lift at rest."""
@@ -105,7 +108,7 @@ _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_do
 def unexpected_alerts(
     states: list[PublicState], events: list[PublicEvent], expected: set[str]
 ) -> list[str]:
-    """Return a line for each alert of a scenario that was not expected.
+    """Return one line for each alert of a scenario that was not expected.
 
     `events` also contain alerts that came and went between two states.
     """
@@ -123,7 +126,7 @@ def unexpected_alerts(
 def unexplained_counters(
     numbers: Mapping[str, float], explained: frozenset[str], *, is_time_shared: bool
 ) -> list[str]:
-    """Return a line for each counter of a line that moved without a reason.
+    """Return one line for each counter of a serial line that changed without a reason.
 
     `explained` are the counters that the scenario disturbs; "all" means every counter.
     `is_time_shared` is True if simulated boards share their computer with other programs.
@@ -140,7 +143,11 @@ def unexplained_counters(
 
 
 def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
-    """Return the cards of a set of `cards` that are not in the hopper of the mechanics."""
+    """Return one line for each place in which simulated cards are wrong at rest.
+
+    `cards` is the size of the set, which must be in the hopper. A lid, e-stop or lift that is not
+    at rest also gives a line.
+    """
     places = ("shuffler", "feeder", "window", "path", "floor", "table")
     found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
     for what in ("pockets", "hands"):
@@ -156,12 +163,14 @@ def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
 
 
 def active_faults(faults: Mapping[str, Any]) -> list[str]:
-    """Return the simulator's faults that are still in force (`faults` of sim/CONTROL.md)."""
+    """Return one line for each fault of the simulator that is still active (`faults` of
+    sim/CONTROL.md).
+    """
     return [f"still in force: {one['fault']['name']}" for one in faults["in_force"]]
 
 
 def journal_findings(state_dir: Path) -> list[str]:
-    """Return the findings of `verify` in a journal."""
+    """Return the errors that `verify` finds in the journal in `state_dir`, one line each."""
     try:
         return [str(finding) for finding in verify(state_dir).findings]
     except JournalError as error:

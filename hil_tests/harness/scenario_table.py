@@ -1,4 +1,4 @@
-"""The table as a scenario uses it: the actions of people and programs, on any target."""
+"""The table as scenarios use it on any target: it does the actions of people and programs."""
 
 import asyncio
 import random
@@ -35,15 +35,15 @@ from tests.waiting import until
 
 CUT = 40
 MACHINE_TIMEOUT_S = 50.0
-"""Time limit of a machine in virtual time for the next thing that people wait for."""
+"""Time limit in virtual time for each wait of a scenario."""
 PERSON_TIMEOUT_S = 600.0
 """Time limit in real time, if a person may have to act first."""
 FAULT_ECHO_S = 3.0
-"""After this time no fault of a returned board is in force any more."""
+"""After this time the return of a board no longer counts as a fault."""
 RETRY_INTERVAL_S = 0.5
 """Waiting time before people repeat a refused command."""
 STANDSTILL_S = 1.2
-"""Longer than any card that is still dealt. After this time the machine is at rest."""
+"""More than the longest time between two cards of a deal. Afterwards the machine is at rest."""
 LOOK_INTERVAL_S = 0.02
 FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 TAP_BUTTON_S = max(TAP_S, 3 * DEBOUNCE_S)
@@ -52,7 +52,10 @@ StatePredicate = Callable[[PublicState], bool]
 
 
 class ScenarioRecord(msgspec.Struct):
-    """The steps, measurements and findings of a scenario, for the report."""
+    """The steps and measurements of a scenario, for the report.
+
+    `numbers` are counts by name, and `about` contains facts such as the scenario's name.
+    """
 
     steps: list[str] = msgspec.field(default_factory=list)
     measurements: list[Measurement] = msgspec.field(default_factory=list)
@@ -61,10 +64,11 @@ class ScenarioRecord(msgspec.Struct):
 
 
 class ScenarioTable:
-    """One table for one scenario. The target provides `program` and `hands`.
+    """The table of one scenario.
 
-    Every wait raises TimeoutError with the reason. `expected_alerts` are the permitted alerts. All
-    others are findings after the scenario (scenario_end.py).
+    The target provides `program` and `hands`. Every wait raises TimeoutError with the reason.
+    `expected_alerts` are the permitted alerts. All others are findings after the scenario
+    (scenario_end.py).
     """
 
     def __init__(
@@ -79,7 +83,7 @@ class ScenarioTable:
         ports: BoardPorts,
         session_ids: random.Random,
     ) -> None:
-        """`ports` lead to the boards while no daemon runs. `session_ids` draws sessions."""
+        """`ports` lead to the boards while no daemon runs. `session_ids` draws session numbers."""
         self.daemon, self.hands, self.target = program, hands, target
         self.ports, self._session_ids = ports, session_ids
         self.profile, self.limits, self.record = profile, limits, notes
@@ -105,7 +109,7 @@ class ScenarioTable:
         return asyncio.get_running_loop().time()
 
     def expect_alerts(self, *alerts: str) -> None:
-        """Permit these alerts in this scenario. Raises LookupError for an unknown fault."""
+        """Permit these alerts during this scenario. Raises LookupError for an unknown fault."""
         self.expected_alerts.update(fault(name).name for name in alerts)
 
     def add_step(self, step: str) -> None:
@@ -113,13 +117,16 @@ class ScenarioTable:
         self.record.steps.append(step)
 
     def measure(self, name: str, value: float) -> None:
-        """Add a measurement to the report. Fail if its limit is judged and exceeded."""
+        """Add a measurement to the report. Fail if its limit applies and is exceeded."""
         taken = make_measurement(name, value, self.limits, self.target)
         self.record.measurements.append(taken)
         assert taken.is_within_limit is not False, str(taken)
 
     async def until(self, fits: StatePredicate, what: str = "") -> PublicState:
-        """Return the newest state if it fits, or else the next fitting state."""
+        """Return the newest state if it fits, or else the next state that fits.
+
+        `what` is the name of the awaited thing for the message of a timeout.
+        """
         try:
             async with asyncio.timeout(self._timeout_s):
                 while not (self.daemon.states and fits(self.state)):
@@ -130,24 +137,27 @@ class ScenarioTable:
         return self.state
 
     async def wait(self, for_s: float) -> None:
-        """Wait while something must happen automatically, or nothing may happen."""
+        """Wait for `for_s` seconds, in which people and scenario do nothing."""
         ends_s = self.now_s + for_s
         await until(lambda: self.now_s >= ends_s)
 
     async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
-        """Wait for a phase of the machine."""
+        """Return the newest or next state in this phase of the machine."""
         return await self.until(lambda state: state.machine.phase is phase, f"phase {phase}")
 
     async def wait_for_alert(self, name: str) -> PublicState:
-        """Wait for an alert, and permit it."""
+        """Permit an alert, and wait until a state or the reasons of a refusal contain it."""
         self.expect_alerts(name)
         return await self.until(
-            lambda state: name in alert_names(state) or name in _refusal_reasons(state),
+            lambda state: (
+                name in alert_names(state)
+                or any(name in proof.reasons for proof in state.fairness[-1:])
+            ),
             f"the alert {name}",
         )
 
     async def wait_for_place(self, name: str, place: str) -> None:
-        """Wait for an alert that names its place to people."""
+        """Wait for the alert `name`, and check that its text names the place `place`."""
         state = await self.wait_for_alert(name)
         state = await self.until(lambda state: name in alert_names(state), f"the alert {name}")
         (cause,) = [alert.cause for alert in state.alerts if alert.name == name]
@@ -157,14 +167,13 @@ class ScenarioTable:
         assert cause == right
 
     async def wait_for_quiet(self) -> PublicState:
-        """Wait until no alert is up."""
+        """Wait until there are no alerts."""
         return await self.until(lambda state: not state.alerts, "the end of all alerts")
 
     async def watch_last_card(self) -> float:
-        """Wait until no card has moved for a while. Return the time of the last move in seconds
-        from now.
+        """Wait until no card has moved for STANDSTILL_S, and return when the last one moved.
 
-        Needs hands that see every card.
+        The result is in seconds from the call. Needs hands that see every card.
         """
         begun_s, moved_s = self.now_s, 0.0
         arrived = (await self.hands.read_truth())["arrived"]
@@ -176,7 +185,7 @@ class ScenarioTable:
         return moved_s
 
     async def wait_for_event(self, kind: str, attempt: int | None) -> PublicEvent:
-        """Return an attempt's public event of this kind."""
+        """Return the first public event of this kind about an attempt."""
         while True:
             for event in self.daemon.events:
                 if (event.kind, event.attempt) == (kind, attempt):
@@ -190,7 +199,7 @@ class ScenarioTable:
     # -- commands ------------------------------------------------------------------
 
     async def ask(self, role: Role, cmd: str, **args: Any) -> CommandReply:
-        """Send a command about the deal and attempt of the newest state."""
+        """Send a command about the deal and attempt of the newest state, and return the reply."""
         bound, known = COMMANDS[cmd].bound_to, self.state
         of_match = (known.match.deal, known.match.attempt)
         of_machine = (known.machine.deal, known.machine.attempt)
@@ -198,7 +207,7 @@ class ScenarioTable:
         return await self.daemon.ask(role, cmd, meant, args)
 
     async def give_command(self, role: Role, cmd: str, **args: Any) -> dict[str, Any]:
-        """Send a command that must be accepted, and return its answer."""
+        """Send a command that must be accepted, and return the result in its reply."""
         reply = await self.ask(role, cmd, **args)
         assert reply.ok, f"{cmd} {args}: {reply.error}"
         self.add_step(f"{role}: {cmd}")
@@ -218,7 +227,10 @@ class ScenarioTable:
         return self.state
 
     async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
-        """Send a command until it is accepted. The reason of a refusal may pass."""
+        """Repeat a command until it is accepted and a state fits.
+
+        The reason of a refusal may disappear by itself.
+        """
         while not fits(self.state):
             if (await self.ask(role, cmd, **args)).ok:
                 await self.until(fits, f"what follows from {cmd}")
@@ -233,7 +245,7 @@ class ScenarioTable:
         return number
 
     async def wait_for_verdict(self, number: int) -> PublicState:
-        """Wait for the end of an attempt: its hands are held, or it is refused."""
+        """Return the state after the end of an attempt: its hands are held, or it was refused."""
         await self.hands.restore_speed()
         return await self.until(
             lambda state: any(
@@ -243,19 +255,19 @@ class ScenarioTable:
         )
 
     async def play_attempt(self) -> PublicState:
-        """Play one attempt up to held hands or its refusal."""
+        """Play one attempt until its hands are held or it is refused."""
         state = await self.wait_for_verdict(await self.start_and_cut())
         self.add_step(f"dealt: {_attempt_text(state)}")
         return state
 
     async def deal_to_held(self) -> PublicState:
-        """Play one attempt, which must give right hands."""
+        """Play one attempt, which must end with held hands."""
         state = await self.play_attempt()
         assert state.fairness[-1].outcome is AttemptOutcome.OK, _attempt_text(state)
         return await self.wait_for_phase(MachinePhase.HELD)
 
     async def deal_to_card(self, card: int) -> PublicState:
-        """Deal slowly until `card` cards were fed. Nothing was disturbed so far."""
+        """Begin a slow attempt, and return when `card` cards are fed."""
         slowed = asyncio.ensure_future(self.hands.slow_down())
         try:
             number = await self.start_and_cut()
@@ -274,14 +286,21 @@ class ScenarioTable:
             f"card {card}",
         )
 
+    async def disturb_deal(self, step: str, card: int) -> PublicState:
+        """Do a prepared step when `card` cards are fed, and return the state after the verdict."""
+        await self.hands.prepare_step(step)
+        state = await self.deal_to_card(card)
+        await self.hands.signal_step(step)
+        return await self.wait_for_verdict(state.machine.attempt or 0)
+
     async def release_and_take(self) -> None:
-        """Release held hands, and take them."""
+        """Release the held hands, and take them out of the machine."""
         await self.give_command(Role.REFEREE, "release")
         await self.wait_for_phase(MachinePhase.RELEASED)
         await self.hands.do_step("take_hands")
 
     async def return_set(self) -> PublicState:
-        """Return the set after play. Return the state with the open proof."""
+        """Put all cards back after play. Return the state with the complete public proof."""
         await self.hands.do_step("put_back")
         return await self.until(
             lambda state: state.fairness[-1].reveal is not None, "the proof's reveal"
@@ -290,17 +309,20 @@ class ScenarioTable:
     # -- buttons ---------------------------------------------------------------
 
     async def tap(self, button: str, colour: str = "green") -> None:
-        """Tap `start`, or a seat's button by the seat's letter."""
+        """Tap a button: `start`, or the button of the seat with this letter."""
         await self.hands.press_button(_button_name(button, colour), TAP_BUTTON_S)
 
     async def hold(self, seat: str, colour: str = "green") -> None:
-        """Hold a seat's button until it counts as held."""
+        """Press a seat's button for as long as a long press needs."""
         await self.hands.press_button(_button_name(seat, colour), LONG_PRESS_S + TAP_BUTTON_S)
 
     # -- after a fault -------------------------------------------------------------
 
     async def clear_up(self) -> None:
-        """Replace the cards by the right ones, according to the reasons of the refusal."""
+        """Replace the cards of a refused attempt by the right ones.
+
+        The reasons of the refusal decide whether the set must be counted.
+        """
         proof = self.state.fairness[-1]
         self.cleared_attempts.add(proof.attempt)
         self.expect_alerts("LID_OPENED")
@@ -317,7 +339,7 @@ class ScenarioTable:
             )
 
     async def wait_for_change(self, before: PublicState) -> None:
-        """Wait until a state differs from `before`."""
+        """Wait until phase, attempt, proof or alerts differ from those of `before`."""
         seen = _progress(before)
         await self.until(lambda state: _progress(state) != seen, "something else")
 
@@ -326,7 +348,7 @@ class ScenarioTable:
     async def start(self) -> None:
         """Start the daemon and wait for both boards.
 
-        Counts of the lines until then do not belong to the scenario.
+        Earlier counts of the serial lines do not belong to the scenario.
         """
         told = len(self.daemon.states)
         await self.daemon.start()
@@ -351,21 +373,25 @@ class ScenarioTable:
         self.last_counters = {}
         await self.daemon.stop()
 
-    async def kill(self) -> None:
-        """Kill the daemon, and add its counters to the report."""
+    async def kill(self, *, power: bool = False) -> None:
+        """Kill the daemon, and add its counters to the report.
+
+        With `power`, its data in memory are lost too.
+        """
         await self.add_counters()
         self.last_counters = {}
-        await self.daemon.kill()
+        await self.daemon.kill(power=power)
 
     async def lose_power(self) -> None:
-        """Cut the power of boards and computer at once. The hands were asked to prepare."""
-        await self.add_counters()
-        self.last_counters = {}
-        await self.daemon.kill(power=True)
+        """Cut the power of the boards and the computer at once.
+
+        The person was asked before to prepare this.
+        """
+        await self.kill(power=True)
         await self.hands.signal_step("cut_power")
 
     async def add_counters(self) -> None:
-        """Add the counts since the last reading to the report's numbers."""
+        """Read the daemon's counters, and add their growth to the numbers of the report."""
         numbers, sums = await self.daemon.read_counters(), self.record.numbers
         for name, value in numbers.items():
             before = self.last_counters.get(name, 0.0)
@@ -375,7 +401,7 @@ class ScenarioTable:
         self.last_counters = numbers
 
     async def wait_for_faults_end(self) -> dict[str, Any]:
-        """Return the simulator's faults once none is in force, or after a timeout.
+        """Return the simulator's faults when none is active, or after a timeout.
 
         A board that has returned counts as a fault for a little longer.
         """
@@ -400,12 +426,8 @@ def alert_names(state: PublicState) -> set[str]:
     return {alert.name for alert in state.alerts}
 
 
-def _refusal_reasons(state: PublicState) -> set[str]:
-    return set(state.fairness[-1].reasons) if state.fairness else set()
-
-
 def _attempt_text(state: PublicState) -> str:
-    """Return the last attempt in a line."""
+    """Return one line about the last attempt: number, outcome and reasons."""
     if not state.fairness:
         return "no attempt"
     proof = state.fairness[-1]

@@ -1,4 +1,4 @@
-"""A table's daemon as its clients use it (feed, commands, counters), and its start and end."""
+"""The daemon of a table, as scenarios start, end and use it: feed, commands and counters."""
 
 import asyncio
 import re
@@ -46,44 +46,50 @@ _REPORTED_COUNTERS = (
 
 
 class TableDaemon(Protocol):
-    """A daemon at boards. `states` and `events` have its published feed, over all starts."""
+    """The interface to the daemon of one table.
+
+    `states` and `events` have its published feed, over all starts.
+    """
 
     states: list[PublicState]
     events: list[PublicEvent]
     state_dir: Path
 
     async def start(self) -> None:
-        """Start the daemon on the existing journal. Raises HallError."""
+        """Start the daemon, which continues the existing journal. Raises HallError."""
 
     async def stop(self) -> None:
-        """End the daemon as Ctrl-C does. Do nothing if it does not run."""
+        """Stop the daemon as Ctrl-C does. Do nothing if it does not run."""
 
     async def kill(self, *, power: bool = False) -> None:
-        """Kill the daemon without a warning. With `power`, its data in memory is lost too."""
+        """Kill the daemon without a warning. With `power`, its data in memory are lost too."""
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """Make the journal's disk refuse every write from now on, or free space there."""
+        """Make the disk of the journal refuse every write, or accept writes again."""
 
     async def move_clock(self, by_s: float) -> None:
-        """Move the wall clock, if the target permits this."""
+        """Move the wall clock by `by_s` seconds, if the target permits this."""
 
     async def wait_for_news(self) -> None:
-        """Wait for a new message of the feed."""
+        """Wait for a new message on the feed."""
 
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """Send a command with the key of a role."""
+        """Send a command, signed with the key of a role, and return the reply.
+
+        `about` names the deal and the attempt.
+        """
 
     async def read_counters(self) -> CounterValues:
-        """Return the present counters."""
+        """Return the present values of the counters."""
 
 
 class DaemonProcess:
-    """`dealtable run` as a process over a bench's ports, with its clients (TableDaemon)."""
+    """`dealtable run` as a process at the ports of a bench, with its clients (TableDaemon)."""
 
     def __init__(self, bench: BenchFile, state_dir: Path, runtime_dir: Path) -> None:
-        """Write the daemon's configuration. A journal in `state_dir` is continued."""
+        """Write the configuration of the daemon. A journal in `state_dir` is continued."""
         self.states: list[PublicState] = []
         self.events: list[PublicEvent] = []
         self.state_dir, self._runtime_dir = state_dir, runtime_dir
@@ -195,18 +201,15 @@ class DaemonProcess:
             if heard.topic.startswith("state/"):
                 self.states.append(msgspec.json.decode(heard.body, type=PublicState))
             else:
-                self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
+                event = msgspec.json.decode(heard.body, type=PublicEvent)
+                if all(event.n != known.n for known in self.events):
+                    self.events.append(event)
+                    self.events.sort(key=lambda known: known.n)
             self._news.set()
-
-    def _add_event(self, event: PublicEvent) -> None:
-        """Add an event, unless it is already known."""
-        if all(event.n != known.n for known in self.events):
-            self.events.append(event)
-            self.events.sort(key=lambda known: known.n)
 
 
 def _part_pid(parent: int, part: str) -> int:
-    """Return the process id of a part of a daemon, `run PART`."""
+    """Return the process id of the part of a daemon that runs as `run PART`."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError, ValueError):
             above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
@@ -221,7 +224,10 @@ _BOARD = re.compile(r'board="(\w+)"')
 
 
 def parse_counters(page: str) -> dict[str, float]:
-    """Return the numbers of a metrics page that scenarios use."""
+    """Return the counters of a metrics page that are in the report.
+
+    A counter of a board has the board's name after its own.
+    """
     by_name = {METRIC_FAMILIES[f"line_{field}"].name: field for field in LINE_COUNTERS}
     by_name |= {METRIC_FAMILIES[name].name: name for name in _REPORTED_COUNTERS}
     found: dict[str, float] = {}
@@ -237,34 +243,28 @@ def parse_counters(page: str) -> dict[str, float]:
 
 
 def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
-    """Return the table.toml of a bench's daemon. Its sockets are local to this computer."""
+    """Return the table.toml for the daemon of a bench. Its sockets are local to this computer."""
     about = bench.bench
-    tables: list[tuple[str, dict[str, object]]] = [
-        (
-            "[table]",
-            {
-                "id": about.id,
-                "profile": about.profile,
-                "backend": "sim" if about.simulated else "serial",
-                "state_dir": ".",
-                "runtime_dir": str(runtime_dir / f"{about.id}.run"),
-            },
-        ),
+    table = {
+        "id": about.id,
+        "profile": about.profile,
+        "backend": "sim" if about.simulated else "serial",
+        "state_dir": ".",
+        "runtime_dir": str(runtime_dir / f"{about.id}.run"),
+    }
+    sections: list[tuple[str, object]] = [
+        ("[table]", table),
+        ("[dealer]", bench.dealer),
+        ("[reader]", bench.reader),
+        ("[panel]", bench.panel),
+        *(("[[card_set]]", one) for one in bench.card_sets),
+        ("[gateway]", {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}),
     ]
-    for name, board in (("dealer", bench.dealer), ("reader", bench.reader)):
-        tables.append((f"[{name}]", msgspec.structs.asdict(board)))
-    tables.append(("[panel]", msgspec.structs.asdict(bench.panel)))
-    tables += [("[[card_set]]", msgspec.structs.asdict(one)) for one in bench.card_sets]
-    own = {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}
-    tables.append(("[gateway]", dict(own)))
-    return "\n".join(_toml_table(head, row) for head, row in tables)
-
-
-def _toml_table(head: str, row: Mapping[str, object]) -> str:
-    """Return a table in TOML. Its values have the format of JSON."""
-    lines = (
-        f"{key} = {msgspec.json.encode(value).decode()}"
-        for key, value in row.items()
-        if value is not None
-    )
-    return "\n".join((head, *lines, ""))
+    lines = []
+    for head, section in sections:
+        lines.append(head)
+        for key, value in msgspec.to_builtins(section).items():
+            if value is not None:
+                lines.append(f"{key} = {msgspec.json.encode(value).decode()}")
+        lines.append("")
+    return "\n".join(lines)

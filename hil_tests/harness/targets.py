@@ -1,4 +1,4 @@
-"""Targets of scenarios: a table in process, simulated boards behind ptys, or a bench."""
+"""The targets of scenarios: a table in this process, simulated boards behind ptys, or a bench."""
 
 import random
 import signal
@@ -36,10 +36,10 @@ from sim.tables.table_processes import ControlClient, HallError
 
 @dataclass
 class ScenarioTarget(ABC):
-    """A target on which scenarios run, for a whole session.
+    """A target on which the scenarios of a whole session run.
 
-    `is_time_shared`: other processes share the computer, so a late event proves nothing.
-    `broken`: why no scenario can run any more. The rest is skipped with this reason. `about` has
+    `is_time_shared`: other processes share the computer, so a late event proves nothing. `broken`:
+    the reason why no scenario can run any more. The rest is skipped with this reason. `about` has
     names and values for the report.
     """
 
@@ -54,26 +54,33 @@ class ScenarioTarget(ABC):
 
     @abstractmethod
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """Return the boards that must be at the ports."""
+        """Return the identity of each board that must be at the ports."""
 
     @abstractmethod
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> "TableAccess":
-        """Return the access to the table for one scenario. Its daemon does not run yet."""
+        """Return the table of one scenario. Its daemon does not run yet."""
 
     def open(self) -> None:
-        """Start everything that is used for the whole session. Raises BenchInUse, HallError,
-        OSError.
+        """Start everything that the whole session uses.
+
+        Raises BenchInUse, HallError or OSError.
         """
         return
 
     def close(self) -> None:
-        """Remove everything that `open` started."""
+        """Close everything that `open` started."""
         return
 
     async def check_boards(self, ports: BoardPorts) -> dict[BoardKind, Welcome]:
-        """Query the boards. Raises BoardNotAnswering, or WrongBoards with both values."""
-        found = await port_checks.query_boards(ports, self.session_ids)
-        for board, welcome in found.items():
+        """Query the boards, and check that they are the right ones.
+
+        Raises BoardNotAnswering, or WrongBoards with the found and the expected values.
+        """
+        found: dict[BoardKind, Welcome] = {}
+        for board, port in ports.items():
+            async with port_checks.open_link(board, port, self.session_ids) as link:
+                assert link.welcome is not None
+                welcome = found[board] = link.welcome
             self.about |= {
                 f"{board} id": welcome.uid,
                 f"{board} firmware": f"{welcome.firmware} {welcome.firmware_hash}",
@@ -86,13 +93,16 @@ class ScenarioTarget(ABC):
 
 @dataclass
 class TableAccess:
-    """Access to a table for one scenario. `close` leaves no timer and no process of it."""
+    """The table of one scenario, with its simulated boards if it has its own.
+
+    `close` leaves no timer and no process of the scenario.
+    """
 
     table: ScenarioTable
     sim: HardwareInProcess | None = None
 
     async def close(self) -> None:
-        """End what was made for this scenario, including the daemon."""
+        """Stop the daemon, and close the simulated boards of this scenario."""
         await self.table.daemon.stop()
         if self.sim is not None:
             self.sim.close()
@@ -126,7 +136,7 @@ class InProcessTarget(ScenarioTarget):
 
 
 class PortTarget(ScenarioTarget):
-    """Boards at serial ports or ptys, with the daemon as a process."""
+    """A target whose boards are at serial ports or ptys, with the daemon as a process."""
 
     bench: BenchFile
 
@@ -150,17 +160,17 @@ class PortTarget(ScenarioTarget):
 
     @abstractmethod
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """Return the hands that move the cards."""
+        """Return the hands that move the cards, with `notes` for their steps."""
 
     def _boards(self) -> dict[BoardKind, BoardConfig]:
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
 
 
 class SimulatorTarget(PortTarget):
-    """Simulated boards behind ptys, of one `dealtable sim` for the whole session."""
+    """Simulated boards behind ptys. One `dealtable sim` serves the whole session."""
 
     def __init__(self, firmware: str) -> None:
-        """Set the interpreter of the boards. Nothing runs yet."""
+        """`firmware` is the interpreter that runs the boards. Nothing runs yet."""
         super().__init__()
         self.target = "sim"
         self.is_time_shared = True
@@ -178,7 +188,8 @@ class SimulatorTarget(PortTarget):
         """See ScenarioTarget."""
         folder = self._folder = self._exit_stack.enter_context(memory_folder())
         config = folder / "sim.toml"
-        config.write_text(sim_config_text(), encoding="utf-8")
+        sets = (f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
+        config.write_text("".join(sets), encoding="utf-8")
         words = (
             *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
             *("--no-attendant", "--speed", str(USUAL_SPEED), "--firmware", self._firmware),
@@ -186,14 +197,16 @@ class SimulatorTarget(PortTarget):
         )
         said = folder / "sim.log"
         with said.open("wb") as log:
-            sim = subprocess.Popen(
-                (sys.executable, "-m", "controller.cli", *words),
-                stdout=subprocess.PIPE,
-                stderr=log,
-                process_group=0,
-                preexec_fn=make_parent_death_hook(signal.SIGTERM),
+            sim = self._exit_stack.enter_context(
+                subprocess.Popen(
+                    (sys.executable, "-m", "controller.cli", *words),
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    process_group=0,
+                    preexec_fn=make_parent_death_hook(signal.SIGTERM),
+                )
             )
-        self._exit_stack.callback(_end_simulator, sim)
+        self._exit_stack.callback(sim.terminate)  # Called first: the process's own end waits.
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:
@@ -216,7 +229,7 @@ class SimulatorTarget(PortTarget):
 
 
 class BenchTarget(PortTarget):
-    """A bench with an operator who follows questions. It is locked for this run."""
+    """A bench at which an operator does what the terminal asks. It is locked for this run."""
 
     def __init__(self, path: Path) -> None:
         """Read the bench file. Raises BenchError."""
@@ -252,23 +265,13 @@ class BenchTarget(PortTarget):
 
 
 def make_target(target: str, firmware: str) -> ScenarioTarget:
-    """Return the target of `--target` and `--firmware`, not yet opened. Raises BenchError."""
+    """Return the target that the options `--target` and `--firmware` name, not yet opened.
+
+    Raises BenchError.
+    """
     if target == "inproc":
         return InProcessTarget()
     return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
-
-
-def _end_simulator(sim: subprocess.Popen[bytes]) -> None:
-    """End the simulator."""
-    sim.terminate()
-    sim.wait()
-    assert sim.stdout is not None
-    sim.stdout.close()
-
-
-def sim_config_text() -> str:
-    """Return the sim.toml of a table with both sets."""
-    return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
 
 
 def _make_table(
@@ -291,7 +294,10 @@ def _make_table(
 
 
 def simulated_bench(info: dict[str, Any]) -> BenchFile:
-    """Return the description of a `dealtable sim` as a bench, from its own information."""
+    """Return a bench file for the boards of a `dealtable sim`.
+
+    `info` is the line that the simulator prints when it starts.
+    """
     return BenchFile(
         bench=BenchSection(id=info["table"], operator="none", simulated=True),
         dealer=BoardConfig(port=info["dealer"], id=info["dealer_id"]),

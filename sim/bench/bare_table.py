@@ -1,4 +1,4 @@
-"""A bare table: two boards and the dealing loop between them, without the rest of a table.
+"""A bare table: two boards and the card loop between them, without the rest of a table.
 
 There is no journal, no state and no gateway. The time of a card is that of its serial line and its
 decision alone.
@@ -33,7 +33,10 @@ from sim.virtual_loop import VirtualLoop
 
 
 class BareTable:
-    """The two boards and their serial links. `back` is the back of the set in the hopper."""
+    """The two boards of a table with their serial links, and a card loop for each attempt.
+
+    `back` is the back of the set in the hopper.
+    """
 
     def __init__(self, dealer: LinkPort, reader: LinkPort, profile: Profile, back: int) -> None:
         sessions = iter(range(1, 1 << 16)).__next__
@@ -43,14 +46,15 @@ class BareTable:
         self._vault = Vault(profile.deck.composition(), back)
 
     async def open(self) -> None:
-        """Open both links."""
+        """Open the serial links of both boards."""
         for board in (self.reader, self.dealer):
             await board.link.open({}, {})
 
     async def run_attempt(self, number: int, sequence: str) -> AttemptState:
-        """Deal the set in the hopper by `sequence`, which has a pocket letter for each place.
+        """Deal the set in the hopper by `sequence`, and return the ended attempt.
 
-        Raises DriverError if a board refuses a command or is lost. There is no retry.
+        `sequence` has a pocket letter for each place. Raises DriverError if a board refuses a
+        command or is lost. There is no retry.
         """
         ended: asyncio.Future[AttemptState] = asyncio.get_running_loop().create_future()
         sightings = BoardObservations(number)
@@ -95,12 +99,11 @@ class BareTable:
             self.dealer.on_event = self.reader.on_event = lambda event: None
             dealing.close()
             for board in (self.dealer, self.reader):
-                board.link.mark_kept(
-                    board.link.last_event
-                )  # no part of this table keeps events longer than the boards do
+                # No part of this table keeps events longer than the boards do.
+                board.link.mark_kept(board.link.last_event)
 
     def close(self) -> None:
-        """Close both links."""
+        """Close the serial links of both boards."""
         for board in (self.dealer, self.reader):
             board.link.close()
 
@@ -126,7 +129,7 @@ def _passing_check(attempt: AttemptState) -> FinalCount:
 def mechanical_s(
     settings: MechanicsSettings, profile: Profile, sequence: str, *, feeding_ms: float | None = None
 ) -> float:
-    """Return the seconds from the first feed to the last landing of one attempt.
+    """Return the seconds from the first feed to the last landing of a simulated attempt.
 
     `sequence` is the attempt's pocket letter per place. All cards take the same time. This time is
     the mean of `settings`, or the mean of an attempt whose feeder took `feeding_ms` for all cards
@@ -139,7 +142,7 @@ def mechanical_s(
 
 
 def dealt_mechanical_s(dealt: DealResult, speed: float) -> float:
-    """Return the seconds that the mechanics alone take for the attempt of a deal."""
+    """Return the seconds that the mechanics alone take for the attempt of the deal `dealt`."""
     profile = load_profile("international-000")
     seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
     order = sequence(commitment, seed, dealt.cut, profile.deck.cards)
@@ -165,15 +168,17 @@ _BAUD = 921_600
 
 
 async def deal_on_input(dealer: str, reader: str, control: str) -> None:
-    """Deal with the boards at these ports, once for each input line, until the input ends."""
+    """Deal once for each line of input, with the boards at these ports, until the input ends.
+
+    Print the number of each attempt when it has ended.
+    """
     profile = load_profile("international-000")
     ports = (SerialPort(dealer, _BAUD), SerialPort(reader, _BAUD))
     table = BareTable(*ports, profile, PhysicalSet().back)
     hands = ControlClient(control)
     orders = asyncio.StreamReader()
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(orders), sys.stdin
-    )
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
     await table.open()
     gc.collect()
     gc.freeze()

@@ -84,7 +84,7 @@ _TAKE_SCRIPT: Final = "() => window.drawn.splice(0)"
 
 
 class DrawnChange(msgspec.Struct, frozen=True, gc=False):
-    """One change that a page has drawn, at `at_ms` (wall clock).
+    """A change of a call for a referee that a page has drawn, at `at_ms` (wall clock).
 
     `calls`: True if table `table` began to show a call, False if it ceased.
     """
@@ -95,9 +95,10 @@ class DrawnChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class PageChanges(msgspec.Struct, frozen=True):
-    """All changes drawn since the last request, and the number of page reloads so far.
+    """All changes that the pages have drawn since the last request.
 
     `bare_ms`: the times from a message of a bare server to the screen, in the same browser.
+    `reloads`: the number of page reloads so far.
     """
 
     drawn: list[DrawnChange]
@@ -114,7 +115,7 @@ class PageHeap(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenPages:
-    """The open pages of a hall, and a bare page in the same browser."""
+    """The open pages of a console, and a bare page in the same browser for comparison."""
 
     def __init__(self, bare: Any) -> None:
         self._bare = bare
@@ -123,9 +124,9 @@ class OpenPages:
         self._reloads = 0
 
     async def add_page(self, page: Any) -> None:
-        """Start to observe a loaded page."""
+        """Start to observe `page`, which is loaded."""
         self._pages.append(page)
-        page.on("framenavigated", lambda frame: self._count_reload())
+        page.on("framenavigated", self._count_reload)
         line = await page.context.new_cdp_session(page)
         await line.send("Performance.enable")
         self._debug_sessions.append(line)
@@ -138,25 +139,22 @@ class OpenPages:
         return msgspec.convert(found, PageChanges, strict=False)
 
     async def measure_heaps(self) -> list[PageHeap]:
-        """Return the memory of each page, after garbage collection, which takes some time."""
+        """Return the memory of each page. This collects garbage first, which takes some time."""
         found = []
         for line in self._debug_sessions:
             await line.send("HeapProfiler.collectGarbage")
             told = (await line.send("Performance.getMetrics"))["metrics"]
             now = {one["name"]: one["value"] for one in told}
-            found.append(
-                PageHeap(
-                    now["JSHeapUsedSize"] / _MIB, int(now["Nodes"]), int(now["JSEventListeners"])
-                )
-            )
+            mib, nodes = now["JSHeapUsedSize"] / _MIB, int(now["Nodes"])
+            found.append(PageHeap(mib, nodes, int(now["JSEventListeners"])))
         return found
 
-    def _count_reload(self) -> None:
+    def _count_reload(self, frame: Any) -> None:
         self._reloads += 1
 
 
 def find_missing_program() -> str | None:
-    """Return a line that names the missing program for these pages, or None if none is missing."""
+    """Return a line that names a program missing for these pages, or None if none is missing."""
     if importlib.util.find_spec("playwright") is None:
         return "Playwright is not installed (pip install playwright)"
     return None if CHROMIUM.exists() else f"there is no {CHROMIUM} (Debian's package chromium)"
@@ -164,7 +162,10 @@ def find_missing_program() -> str | None:
 
 @asynccontextmanager
 async def _open_pages(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
-    """Open the hall's page `count` times, for the accounts ref0, ref1, … Raises HallError."""
+    """Open the console's page `count` times in a browser, for the accounts ref0, ref1, …
+
+    Raises HallError if an account cannot log in.
+    """
     from playwright.async_api import async_playwright
 
     async with AsyncExitStack() as opened:
@@ -212,7 +213,7 @@ async def _launch_browser(playwright: Any) -> Any:
 
 @asynccontextmanager
 async def _serve_bare_page() -> AsyncIterator[str]:
-    """Serve the bare page during the block, at the address that is yielded."""
+    """Serve the bare page during the block, and yield its address."""
     served: set[asyncio.Task[None]] = set()
 
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -231,7 +232,7 @@ async def _serve_bare_page() -> AsyncIterator[str]:
 
 
 async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer a request with the page, or with a stream that sends the time."""
+    """Answer a request with the bare page, or with a stream that sends the time."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"GET /stream"):

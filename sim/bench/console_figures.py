@@ -1,6 +1,7 @@
-"""Figures of a console of a large hall: processor time, and the delay of its pages."""
+"""Benchmark figures of a console of a large hall: processor time, and the delay of its pages."""
 
 import asyncio
+from functools import cache
 
 import click
 import msgspec
@@ -17,37 +18,32 @@ from sim.bench.figure_registry import bench_options, timed_figure
 from sim.tables.table_processes import HallError
 
 
-class _ConsoleLoadRun:
-    """One run of a console under the load of a large hall. Both figures use this run."""
+def _console_load_run() -> ConsoleLoadResult:
+    """Return the result of a measured console under load, which both figures use."""
+    browsers = 0 if find_missing_program() else bench_options.browsers
+    result = _measure_load(
+        ConsoleLoad(feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds)
+    )
+    if wrong := result.violations():
+        raise click.ClickException(f"console: {'; '.join(wrong)}")
+    return result
 
-    def __init__(self) -> None:
-        self._run: ConsoleLoadResult | None = None
 
-    def __call__(self) -> ConsoleLoadResult:
-        """Return the result of the run. The same load is measured only once."""
-        browsers = 0 if find_missing_program() else bench_options.browsers
-        load = ConsoleLoad(
-            feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds
+@cache
+def _measure_load(load: ConsoleLoad) -> ConsoleLoadResult:
+    try:
+        result = asyncio.run(
+            measure_console(load, lambda line: click.echo(f"console: {line}", err=True))
         )
-        if self._run is None or self._run.load != load:
-            try:
-                self._run = asyncio.run(
-                    measure_console(load, lambda line: click.echo(f"console: {line}", err=True))
-                )
-            except HallError as error:
-                raise click.ClickException(f"console: {error}") from error
-            click.echo(msgspec.json.encode(self._run), err=True)
-        if wrong := self._run.violations():
-            raise click.ClickException(f"console: {'; '.join(wrong)}")
-        return self._run
-
-
-_console_load_run = _ConsoleLoadRun()
+    except HallError as error:
+        raise click.ClickException(f"console: {error}") from error
+    click.echo(msgspec.json.encode(result), err=True)
+    return result
 
 
 @timed_figure("console", floor=lambda: _console_load_run().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Share of a core that a console of 400 feeds takes at 4,000 states/s, against decoding."""
+    """Share of a core for a console of 400 feeds at 4,000 states/s, compared with bare decoding."""
     return _console_load_run().alone.cores
 
 
@@ -65,7 +61,7 @@ def _missing_browser() -> str | None:
     find_missing=_missing_browser,
 )
 def measure_drawing() -> float:
-    """Time from a call to its row in five browsers (95th percentile), against a bare page."""
+    """Time from a call to its row in five browsers (95th percentile), compared with a bare page."""
     return _p95_s(_page_figures().drawn)
 
 

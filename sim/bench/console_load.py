@@ -1,7 +1,7 @@
-"""A console under load: times until changes are drawn, processor share, memory and lost events.
+"""A console under load: drawing times, processor share, memory and lost events.
 
 `measure_console` starts simulated feeds and a console, and measures two phases: with browsers, and
-alone. `summarize_times` and `summarize_memory` calculate the figures.
+alone. `summarize_times` and `summarize_memory` calculate the results.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _MAX_SAMPLES: Final = 200
 
 
 class TimeSummary(msgspec.Struct, frozen=True):
-    """Times in milliseconds: their number, median, 95th percentile and maximum."""
+    """Statistics of several times in milliseconds: count, median, 95th percentile and maximum."""
 
     count: int
     p50_ms: float
@@ -43,7 +43,7 @@ class TimeSummary(msgspec.Struct, frozen=True):
 
 
 class MemoryUse(msgspec.Struct, frozen=True):
-    """Memory in MiB during a measurement: first, last and maximum.
+    """The memory of a process in MiB during a measurement: first, last and maximum.
 
     `mib_per_hour`: the growth over the last two thirds of the time. It is the median of the slopes
     between all samples, so that temporary changes do not count. It is None for less than five
@@ -57,7 +57,7 @@ class MemoryUse(msgspec.Struct, frozen=True):
 
 
 def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -> list[float]:
-    """Return the delays from each change to its drawing, for each page that drew it.
+    """Return the time from each change to its drawing, for each page that drew it.
 
     Some changes give no delay: those that ended before they could be drawn, and those drawn later
     than the next change. `called` is in order.
@@ -75,7 +75,7 @@ def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -
 
 
 def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
-    """Return the summary of some times, or None if there are none."""
+    """Return the statistics of some times, or None if there are none."""
     if not all_ms:
         return None
     # `quantiles` needs at least two values
@@ -87,7 +87,7 @@ def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
 
 
 def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
-    """Return the summary of at least one sample (seconds, MiB). The samples are in order."""
+    """Return a summary of memory samples (seconds, MiB). The samples are in order, at least one."""
     all_mib = [mib for _, mib in samples]
     last_s = samples[-1][0]
     late = [one for one in samples if one[0] >= last_s / 3]
@@ -120,7 +120,11 @@ ReportProgress = Callable[[str], None]
 
 
 class ConsoleLoad(msgspec.Struct, frozen=True):
-    """The load on a console. `seconds`: the duration of the phase with browsers."""
+    """The load under which a console is measured.
+
+    `seconds`: the duration of the phase with browsers. Each of `feeds` sends `per_s` states a
+    second.
+    """
 
     feeds: int = 400
     per_s: float = 10.0
@@ -129,12 +133,12 @@ class ConsoleLoad(msgspec.Struct, frozen=True):
 
     @property
     def alone_s(self) -> float:
-        """The duration of the later phase without browsers."""
+        """The duration of the later phase without browsers, in seconds."""
         return max(_MIN_ALONE_S, min(MAX_ALONE_S, self.seconds / 2))
 
 
 class LoadPhase(msgspec.Struct, frozen=True):
-    """One phase: its duration, the console's share of one core, and its resident memory."""
+    """One phase of a measurement: its duration, the console's share of one core, and its memory."""
 
     seconds: float
     cores: float
@@ -142,7 +146,7 @@ class LoadPhase(msgspec.Struct, frozen=True):
 
 
 class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures of the pages, with browsers.
+    """The measured values of a console's pages in browsers.
 
     `reloads`: how often pages were loaded again without a request. `bare`: the times of a bare page
     in the same browser at the same time. Times are None if nothing was drawn. `heap`: the memory of
@@ -159,11 +163,12 @@ class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result by phase: `with_browsers`, then `alone` together with `floor_cores`.
+    """The result of a measurement of a console, by phase.
 
-    `pages` is None without a browser. `states_per_s`: the rate of states that all feeds really
-    published, over the whole run. `lost`: events that the feeds published and the console's archive
-    does not contain.
+    The phase `alone` comes after `with_browsers`, at the same time as `floor_cores`, the share of a
+    bare process. `pages` is None without a browser. `states_per_s`: the rate of states that all
+    feeds really published, over the whole run. `lost`: events that the feeds published and the
+    console's archive does not contain.
     """
 
     load: ConsoleLoad
@@ -176,7 +181,7 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return the faults that no console may have, whatever its times are."""
+        """Return a line for each fault that no console may have, whatever its times are."""
         found = [f"{self.lost} of {self.events} events are not in the archive"] if self.lost else []
         if self.pages is not None and self.pages.reloads:
             found.append(f"pages were loaded again by themselves, {self.pages.reloads} times")
@@ -186,7 +191,7 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
 async def measure_console(
     load: ConsoleLoad, report: ReportProgress = lambda line: None
 ) -> ConsoleLoadResult:
-    """Measure a console under a load and return the result. Raises HallError."""
+    """Start a console under a load, measure it, and return the result. Raises HallError."""
     if load.browsers and (what := find_missing_program()) is not None:
         raise HallError(f"pages cannot be measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
@@ -201,7 +206,7 @@ async def measure_console(
 
 
 def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProcess:
-    """Write the configuration of a console over feeds, with new keys."""
+    """Return a console for the feeds `at`, with a new configuration and new keys in `folder`."""
     create_table_keys(folder)
     lines = [
         f'[console]\nname = "bench"\nlisten = "127.0.0.1:0"\nkeys = "{folder / CLIENTS_FOLDER}"\n'
@@ -239,7 +244,10 @@ async def _measure_phases(
 
 
 class _PageWatch:
-    """The changes on the pages, read at intervals so that no page has to store them."""
+    """The collector of the changes on all pages, which reads them often and adds them up.
+
+    So no page has to store many changes.
+    """
 
     def __init__(self, helper: HelperProcess) -> None:
         self._helper = helper
@@ -255,7 +263,7 @@ class _PageWatch:
         self._drawn, self._bare_ms = [], []
 
     async def collect(self) -> None:
-        """Read the drawn changes."""
+        """Read and store the changes drawn since the last reading."""
         seen = await self._helper.request(b"drawn", PageChanges)
         self._drawn += seen.drawn
         self._bare_ms += seen.bare_ms
@@ -273,7 +281,7 @@ class _PageWatch:
         return one.mib
 
     def summarize(self, called: Sequence[CallChange]) -> PageFigures:
-        """Return the figures of the pages. `called` contains the times of the calls."""
+        """Return the measured values of the pages. `called` has the times of the calls."""
         first, last = self._heaps[0][1], self._heaps[-1][1]
         return PageFigures(
             drawn=summarize_times(draw_delays_ms(called, self._drawn)),
@@ -286,7 +294,7 @@ class _PageWatch:
 
 
 class _PhaseTimer:
-    """A measurement of one process in phases, with progress lines."""
+    """A measurement of one process in several phases, with lines about its progress."""
 
     def __init__(self, pid: int, report: ReportProgress) -> None:
         self._pid, self.report = pid, report
@@ -294,7 +302,7 @@ class _PhaseTimer:
     async def measure_phase(
         self, name: str, seconds: float, looked: _PageWatch | None = None
     ) -> LoadPhase:
-        """Measure for `seconds`, and read the changes on the pages during this time."""
+        """Measure the process for `seconds`, and meanwhile read the changes on the pages."""
         self.report(f"{name}: {_span_text(seconds)} left, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
             await looked.reset()
@@ -322,7 +330,7 @@ class _PhaseTimer:
 async def _measure_with_browsers(
     load: ConsoleLoad, console: ConsoleProcess, watch: _PhaseTimer
 ) -> tuple[LoadPhase, _PageWatch | None]:
-    """Return the first phase, and the page watch if there are browsers."""
+    """Return the first phase, and the collector of page changes if there are browsers."""
     if not load.browsers:
         await asyncio.sleep(SETTLE_S)
         return await watch.measure_phase("without a browser", load.seconds), None
@@ -343,7 +351,7 @@ async def _measure_with_browsers(
 async def _measure_alone(
     seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
 ) -> tuple[LoadPhase, float]:
-    """Return the phase of a console alone, and the core share of a bare process.
+    """Return the phase of a console without browsers, and the core share of a bare process.
 
     Both are measured at the same time.
     """

@@ -1,14 +1,32 @@
-"""Figures of deals: at one table, at a flooded table and among other tables; the fair sequence."""
+"""Benchmark figures of deals: their journal, their duration, and the fair sequence.
+
+`read_metrics` reads the metrics of a running machine through the socket that its gateway uses.
+"""
 
 import asyncio
+import itertools
 import random
+import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
+import click
+
 from controller.client.client import Client
+from controller.config import load_table
 from controller.deal.sequence import POCKET_LETTERS, sequence
+from controller.gateway_protocol import (
+    MAX_MACHINE_LINE_BYTES,
+    AskMetricsMessage,
+    MetricsMessage,
+    decode_machine_line,
+    encode_line,
+)
+from controller.journal.entries import StoredRow, decode
+from controller.journal.packed_board_events import unpack_events
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import ClientCommand, Role
 from sim.bench.bare_table import dealt_mechanical_s
 from sim.bench.figure_registry import (
@@ -18,9 +36,117 @@ from sim.bench.figure_registry import (
     time_in_turns_us,
     valued_figure,
 )
-from sim.bench.journal_figures import metrics_difference, read_metrics
 from sim.people.practice_players import DealResult, seat_players
-from sim.tables.table_processes import HallPlan, TableProcess, run_hall
+from sim.tables.process_costs import find_processes, written_kib
+from sim.tables.table_processes import HallError, HallPlan, TableProcess, run_hall
+
+_SETTLE_S = 0.5
+"""The wait after a deal, until its last rows are written."""
+BLOB_BYTES = 12
+"""The smallest record of an event."""
+
+
+def _read_journal(table: TableProcess) -> list[StoredRow]:
+    with open_read_only(table.state_dir / STORE_NAME) as rows:
+        return list(rows)
+
+
+def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
+    """Return the size in KiB of a database table that has these rows, in whole pages."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(f"CREATE TABLE one({columns})")
+        values = ", ".join("?" * (columns.count(",") + 1))
+        db.executemany(f"INSERT INTO one VALUES ({values})", rows)
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
+        return float(pages * page_bytes / 1024)
+
+
+async def read_metrics(table: TableProcess) -> MetricsMessage:
+    """Return the present metrics of a table's machine process.
+
+    Raises HallError if the machine cannot be reached.
+    """
+    path = load_table(table.config).socket
+    try:
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
+    except OSError as error:
+        raise HallError(f"the machine of table {table.id} is not there: {error}") from error
+    try:
+        writer.write(encode_line(AskMetricsMessage()))
+        async for line in reader:
+            message = decode_machine_line(line)
+            if isinstance(message, MetricsMessage):
+                return message
+    finally:
+        writer.close()
+    raise HallError(f"the machine of table {table.id} hung up")
+
+
+def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
+    """Return how much the metric `name` has increased between two readings.
+
+    The result is the count and the total seconds, over all labels.
+    """
+    count, total_s = 0, 0.0
+    for message, sign in ((now, 1), (before, -1)):
+        for one in message.distributions:
+            if one.name == name:
+                count += sign * sum(one.counts)
+                total_s += sign * one.sum_s
+    return count, total_s
+
+
+@valued_figure("journal")
+def measure_deal_journal() -> list[FigureValue]:
+    """A deal's record, compared with 12 bytes an event, and the bytes written for the record."""
+    return asyncio.run(_measure_journal(choose_size(2, 1)))
+
+
+async def _measure_journal(deals: int) -> list[FigureValue]:
+    """Play `deals` deals after a first one that does not count, and return their figures.
+
+    Raises click.ClickException if the table's state folder is not on a disk, because nothing is
+    written to a disk then.
+    """
+    # /tmp may be in memory.
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        async with (
+            run_hall(HallPlan(Path(folder), speed=20.0)) as (table,),
+            seat_players(table) as people,
+        ):
+            assert table.daemon is not None
+            machine = find_processes(table.daemon.pid)["run machine"]
+            await people.play_deal()
+            await asyncio.sleep(_SETTLE_S)
+            rows_before, disk_before_kib = len(_read_journal(table)), written_kib(machine)
+            before = await read_metrics(table)
+            for _ in range(deals):
+                await people.play_deal()
+            await asyncio.sleep(_SETTLE_S)
+            disk_kib = written_kib(machine) - disk_before_kib
+            now = await read_metrics(table)
+            rows = _read_journal(table)[rows_before:]
+    if disk_kib <= 0:
+        raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
+    # Each commit is a group of rows that the machine gave to the writer.
+    commits, _ = metrics_difference(before, now, "journal_write_seconds")
+    entries = (decode(row.body) for row in rows)
+    events = sum(len(unpack_events(one.data, one.attempt)) for one in entries if one.kind == "wire")
+    record_kib = _table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows)
+    bare_kib = _table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events))
+    cards = float(table.profile.deck.cards)
+    each = 1024 / events
+    record, bare, written = record_kib / deals, bare_kib / deals, disk_kib / deals
+    event, bare_event = record_kib * each, bare_kib * each
+    kib, commits_unit = FigureUnit.KIB, FigureUnit.COMMITS
+    return [
+        FigureValue("of a deal", record, bare, kib, documented=2.6, aim_value=150),
+        FigureValue("of an event", event, bare_event, FigureUnit.BYTES, documented=2.6),
+        FigureValue("written to the disk", written, record, kib, documented=7.0, aim=10),
+        FigureValue("against one a card", commits / deals, cards, commits_unit, 0.25, aim=1.0),
+    ]
+
 
 SEND_INTERVAL_S = 0.02
 """The interval between groups of commands. All commands that are due are sent at once."""
@@ -71,25 +197,22 @@ def _mechanics_s(dealt: DealResult) -> float:
 
 @valued_figure("deal")
 def measure_deal() -> list[FigureValue]:
-    """A deal at 100 ms a card with journal, CURVE and feed, against its mechanics alone.
+    """A deal at 100 ms a card with journal, CURVE and feed, compared with its mechanics alone.
 
     The simulator contains the boards, so that no pins between processes add time. The boards are
     connected by ptys.
     """
     dealt, routes_s = asyncio.run(_deal_several(choose_size(5, 1)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
+    route_s, documented = routes_s / len(dealt), 0.005 * _speed()
     return [
         FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.01, aim=1.01),
-        FigureValue(
-            *("from words to routes", routes_s / len(dealt), alone_s, FigureUnit.S),
-            documented=0.005 * _speed(),
-            aim=0.005,
-        ),
+        FigureValue("from words to routes", route_s, alone_s, FigureUnit.S, documented, aim=0.005),
     ]
 
 
 async def _deal_several(count: int) -> tuple[list[DealResult], float]:
-    """Return `count` deals, and the seconds that the machine took for all their routes."""
+    """Return the results of `count` deals, and the machine's time for all routes in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
@@ -97,20 +220,19 @@ async def _deal_several(count: int) -> tuple[list[DealResult], float]:
         ):
             before = await read_metrics(table)
             dealt = [await people.play_deal() for _ in range(count)]
-            _, routes_s = metrics_difference(
-                before, await read_metrics(table), "route_latency_seconds"
-            )
+            now = await read_metrics(table)
+    _, routes_s = metrics_difference(before, now, "route_latency_seconds")
     return dealt, routes_s
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the pair of value and floor whose ratio is the median."""
+    """Return the pair of value and floor whose ratio is the median of all ratios."""
     return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
 
 
 @valued_figure("flood")
 def measure_flooded_deal() -> list[FigureValue]:
-    """A deal while one client sends 1,000 commands a second, against its mechanics alone."""
+    """A deal while one client sends 1,000 commands a second, compared with its mechanics alone."""
     dealt = asyncio.run(_deal_flooded())
     return [FigureValue("", dealt.wall_s, _mechanics_s(dealt), FigureUnit.S, documented=1.02)]
 
@@ -128,14 +250,14 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """A deal at one of ten tables that deal on this computer, against its mechanics only."""
+    """A deal at one of ten tables that deal on this computer, compared with its mechanics alone."""
     dealt = asyncio.run(_deal_in_hall(choose_size(10, 2)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
     return [FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.02)]
 
 
 async def _deal_in_hall(tables: int) -> list[DealResult]:
-    """Deal once at every table. The tables start at different times."""
+    """Return the results of one deal at each table. The tables start at different times."""
 
     async def deal_at(number: int, table: TableProcess) -> DealResult:
         await asyncio.sleep(plan.start_delay_s(number))
@@ -155,7 +277,7 @@ _SEED = bytes(range(32))
 
 @valued_figure("fair")
 def measure_sequence() -> list[FigureValue]:
-    """The fair sequence of a deal from its seed, against random.shuffle and SystemRandom's."""
+    """The fair sequence of a deal, compared with random.shuffle and SystemRandom's shuffle."""
     return [
         _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
         _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
@@ -163,7 +285,10 @@ def measure_sequence() -> list[FigureValue]:
 
 
 def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
-    """Return the figure over one of the shuffles. The documented value is also the aim."""
+    """Return the figure value that compares the fair sequence with `shuffle`.
+
+    The documented value is also the aim.
+    """
 
     def make_sequences() -> None:
         for number in range(_SEQUENCE_COUNT):

@@ -28,7 +28,7 @@ _MAX_READ_BYTES = 4096
 
 
 def run_echo(path: str) -> None:
-    """Answer every read with a ROUTE frame, until the serial line is closed."""
+    """Answer every read with a ROUTE frame, until the serial line at `path` is closed."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
     os.write(end, ROUTE_FRAME)  # shows that the process is ready

@@ -1,4 +1,4 @@
-"""The floor of a console's feed connections: a drain that only receives and decodes the same feeds.
+"""The floor of a console's feed connections: a program that only receives and decodes the feeds.
 
 As a program, the module reads one line of JSON, a list of `FeedAddress`. It prints a line when it
 has received a state from every feed, and continues until it is terminated.
@@ -25,7 +25,10 @@ _MAX_SOCKETS = 4_096
 
 
 async def drain_feeds(feeds: list[FeedAddress]) -> None:
-    """Receive from all feeds until cancelled. Print a line after every feed has sent a state."""
+    """Receive and decode the messages of all feeds until cancelled.
+
+    Print a line after every feed has sent a state.
+    """
     decoder = msgspec.json.Decoder(PublicState)
     sockets = _open_sockets(feeds, _make_context())
     selector = _make_selector(sockets)
@@ -44,10 +47,7 @@ async def drain_feeds(feeds: list[FeedAddress]) -> None:
 
 @contextmanager
 def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
-    """Open a connection to each feed for the block.
-
-    The block starts after each feed has sent a message.
-    """
+    """Connect to each feed for the block, which starts when each feed has sent a message."""
     context = _make_context()
     sockets = silent = _open_sockets(feeds, context)
     selector = _make_selector(sockets)
@@ -87,7 +87,10 @@ def _open_sockets(
 
 
 def _make_selector(sockets: Sequence[Any]) -> selectors.BaseSelector:
-    """Return a selector for the sockets. The data of each key is the socket."""
+    """Return a selector that waits for messages at the sockets.
+
+    The data of each key is the socket.
+    """
     selector = selectors.DefaultSelector()
     for socket in sockets:
         selector.register(socket.fileno(), selectors.EVENT_READ, socket)
@@ -99,7 +102,7 @@ def _has_message(socket: Any) -> bool:
 
 
 def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
-    """Read and decode all waiting messages. Return the table of each state."""
+    """Decode all waiting messages of a socket, and return the table of each state."""
     told = []
     while _has_message(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)

@@ -1,4 +1,4 @@
-"""Figures of a console's connections to its tables and its archive, without pages or people.
+"""Benchmark figures of a console's connections to its tables and its archive, without pages.
 
 `open_feed_reader` puts together the same parts as the real console: the observer's key from a
 folder, a database, and a thread that writes.
@@ -49,7 +49,10 @@ _CHECK_INTERVAL_S: Final = 0.01
 
 @dataclass
 class StateRange:
-    """The first and last received state of a table, as bytes, and the number of states received."""
+    """The states received from one table: the first, the last, and their number.
+
+    The first and the last are stored as bytes.
+    """
 
     first: bytes
     last: bytes = b""
@@ -63,7 +66,7 @@ class StateRange:
 
 
 class ConsoleFeedReader(TableFeeds):
-    """A console's tables and archive, with a count of the received states.
+    """The feeds of a console, with its archive and a count of the received states.
 
     `ranges`: the range of states of each table that sent any, since the counts were restarted.
     """
@@ -71,13 +74,13 @@ class ConsoleFeedReader(TableFeeds):
     ranges: dict[str, StateRange]
 
     def open(self, feeds: Sequence[FeedAddress]) -> None:
-        """Start to receive from these feeds."""
+        """Start to receive from the feeds `feeds`."""
         self.ranges = {}
         for one in feeds:
             self.add(ConfiguredTable(**msgspec.structs.asdict(one)))
 
     async def wait_until_complete(self) -> None:
-        """Wait until the state of every table has arrived and all its earlier events are on disk.
+        """Wait until every table has sent its state and all earlier events are on disk.
 
         New events may arrive later.
         """
@@ -107,7 +110,7 @@ class ConsoleFeedReader(TableFeeds):
 
 @asynccontextmanager
 async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
-    """Yield a feed reader for the block. Its keys and database are made in `folder`."""
+    """Yield a console's feed reader for the block. Its keys and database are made in `folder`."""
     create_table_keys(folder)
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
@@ -119,19 +122,15 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
         engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
-        numbers = count()
+        ids = (f"bench-{number}" for number in count())
         lines = ConsoleFeedReader(
-            observer,
-            Archive(engine),
-            writing.run,
-            read_wall_clock_ms,
-            lambda: f"bench-{next(numbers)}",
+            observer, Archive(engine), writing.run, read_wall_clock_ms, ids.__next__
         )
         yield await stack.enter_async_context(lines)
 
 
 class _Numbered(msgspec.Struct):
-    """The only field of a state that is read here."""
+    """A public state of which only the number is read."""
 
     seq: int
 
@@ -150,12 +149,11 @@ _LATE_EVENT_TIMEOUT_S: Final = 10.0
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of a drain of `feeds` feeds, in shares of one core.
+    """The processor time that a console takes to receive `feeds` feeds, in shares of one core.
 
-    `floor_cores` is the share of a bare drain.
-
-    `states` were received in `seconds`. `missing`: states whose numbers were skipped. `lost`:
-    events that the feeds published and the archive does not contain.
+    `floor_cores` is the share of a program that only receives and decodes. `states` were received
+    in `seconds`. `missing`: states whose numbers were skipped. `lost`: events that the feeds
+    published and the archive does not contain.
     """
 
     feeds: int
@@ -167,20 +165,23 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return the faults that are not allowed at any cost."""
+        """Return a line for each fault that is not allowed at any cost."""
         found = [f"{self.missing} states did not arrive"] if self.missing else []
         return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
 
 
 class JoinCost(msgspec.Struct, frozen=True):
-    """The cost of connecting: time until all data is complete, and processor time."""
+    """The cost of connecting to all feeds: seconds until all data is complete, and CPU time."""
 
     seconds: float
     cpu_s: float
 
 
 async def measure_drain(feeds: int, seconds: float) -> DrainCost:
-    """Drain `feeds` feeds for `seconds`, next to a bare process that does so. Raises HallError."""
+    """Return the cost of receiving `feeds` feeds for `seconds` seconds.
+
+    A bare process receives the same feeds at the same time. Raises HallError.
+    """
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
             run_feeds(feeds, STATES_PER_S) as served,
@@ -194,15 +195,16 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
             lines.ranges = {}
-            watched = _CoreShares(bare.process.pid)
+            watch, bare_s = _Stopwatch(), -tree_cpu_s(bare.process.pid)
             await asyncio.sleep(seconds)
-            passed_s, cores, floor_cores = watched.elapsed()
+            spent = watch.elapsed()
+            bare_s += tree_cpu_s(bare.process.pid)
             spans = lines.ranges.values()
             return DrainCost(
                 feeds=feeds,
-                seconds=round(passed_s, 2),
-                cores=cores,
-                floor_cores=floor_cores,
+                seconds=round(spent.seconds, 2),
+                cores=spent.cpu_s / spent.seconds,
+                floor_cores=bare_s / spent.seconds,
                 states=sum(span.count for span in spans),
                 missing=sum(span.missing for span in spans),
                 lost=await _count_lost_events(lines, await served.stop_events()),
@@ -210,15 +212,13 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
 
 
 async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Connect to feeds that already run, in turns with bare connections. Return the costs of both.
+    """Return the costs of connecting to running feeds, and the costs of bare connections.
 
-    The first round of each is not counted. Raises HallError.
+    Both are measured in turns. The first round of each is not counted. Raises HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=PAST_EVENTS) as served:
-        turns = [
-            (await _join_bare(served.addresses), await _join_with_archive(served.addresses))
-            for _ in range(rounds + 1)
-        ]
+        at = served.addresses
+        turns = [(await _join_bare(at), await _join_with_archive(at)) for _ in range(rounds + 1)]
     bare, whole = zip(*turns[1:], strict=True)
     return list(whole), list(bare)
 
@@ -239,27 +239,15 @@ async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
 
 
 class _Stopwatch:
-    """A stopwatch for elapsed time and this process's processor time."""
+    """A stopwatch for elapsed time and for the processor time of this process."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._began_s, self._cpu_s = self._loop.time(), time.process_time()
 
     def elapsed(self) -> JoinCost:
-        """Return the time since the start."""
+        """Return both times since the start."""
         return JoinCost(self._loop.time() - self._began_s, time.process_time() - self._cpu_s)
-
-
-class _CoreShares:
-    """The share of a core that this process and another process take from now on."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), tree_cpu_s(pid)
-
-    def elapsed(self) -> tuple[float, float, float]:
-        """Return the seconds measured, this process's share, and the other process's share."""
-        own, other_s = self._watch.elapsed(), tree_cpu_s(self._pid) - self._cpu_s
-        return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
 
 
 async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
@@ -281,52 +269,36 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """A console's connections without its pages, 10 states/s a table, against decoding them."""
+    """A console's connections at 10 states/s a table, no pages, compared with bare decoding."""
     tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
     return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """Time to connect to 200 running tables until nothing is missing, against bare connections."""
+    """Time to connect to 200 tables until nothing is missing, compared with bare connections."""
     tables = choose_size(200, 40)
     whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
+    value_s, floor_s = (statistics.median(one.seconds for one in costs) for costs in (whole, bare))
+    value_us, floor_us = (
+        statistics.median(one.cpu_s for one in costs) / tables * 1e6 for costs in (whole, bare)
+    )
+    each = "processor time a table"
     return [
-        FigureValue(
-            f"{tables} tables",
-            statistics.median(one.seconds for one in whole),
-            statistics.median(one.seconds for one in bare),
-            FigureUnit.S,
-            documented=4.0,
-            aim_value=1.0,
-        ),
-        FigureValue(
-            "processor time a table",
-            _cpu_us_per_table(whole, tables),
-            _cpu_us_per_table(bare, tables),
-            FigureUnit.US,
-            documented=7.0,
-            aim_value=2_000.0,
-        ),
+        FigureValue(f"{tables} tables", value_s, floor_s, FigureUnit.S, 4.0, aim_value=1.0),
+        FigureValue(each, value_us, floor_us, FigureUnit.US, documented=7.0, aim_value=2_000.0),
     ]
 
 
 def _drain_value(came: DrainCost) -> FigureValue:
-    """Return the figure of a drain. Raises ClickException if states or events are missing."""
+    """Return the figure value for the measured cost of receiving feeds.
+
+    Raises ClickException if states or events are missing.
+    """
     if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
-    return FigureValue(
-        f"{came.feeds} tables",
-        came.cores,
-        came.floor_cores,
-        FigureUnit.CORES,
-        documented=2.0,
-        aim_value=_AIMS_CORES.get(came.feeds),
-    )
-
-
-def _cpu_us_per_table(joined: list[JoinCost], tables: int) -> float:
-    return statistics.median(one.cpu_s for one in joined) / tables * 1e6
+    what, aim = f"{came.feeds} tables", _AIMS_CORES.get(came.feeds)
+    return FigureValue(what, came.cores, came.floor_cores, FigureUnit.CORES, 2.0, aim_value=aim)
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:

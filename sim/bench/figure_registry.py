@@ -1,7 +1,8 @@
-"""Figures: costs as a multiple of a floor that is measured in the same run.
+"""Benchmark figures: costs as a multiple of a floor that is measured in the same run.
 
-Such a multiple is the same on fast and slow computers, so a limit can be set for it. Figures and
-floors are measured in turns, and the median of the rounds counts.
+The floor is the cost of the least work that could do the same. Such a multiple is the same on fast
+and slow computers, so a limit can be set for it. Figures and floors are measured in turns, and the
+median of the rounds counts.
 """
 
 import importlib
@@ -24,7 +25,7 @@ W = TypeVar("W", bound=Work)
 
 
 class FigureUnit(StrEnum):
-    """The unit of a value."""
+    """The unit of a measured value."""
 
     US = "µs"
     S = "s"
@@ -37,7 +38,7 @@ class FigureUnit(StrEnum):
 
 
 class FigureValue(msgspec.Struct, frozen=True):
-    """One value of a figure and its floor, both in `unit`.
+    """One measured value of a benchmark figure and its floor, both in `unit`.
 
     `documented` is the multiple given in BENCHMARKS.md. --check accepts up to three times as much.
     `aim` is the largest multiple wanted. `aim_value` is the largest value wanted, or the smallest
@@ -54,7 +55,7 @@ class FigureValue(msgspec.Struct, frozen=True):
 
 
 class BenchFigure(msgspec.Struct, frozen=True):
-    """One figure: its name, its description and the function that measures it.
+    """One benchmark figure: its name, its description and the function that measures it.
 
     `find_missing` returns one line about what this computer lacks for the figure, or None.
     """
@@ -66,12 +67,10 @@ class BenchFigure(msgspec.Struct, frozen=True):
 
 
 class FigureResult(msgspec.Struct, frozen=True):
-    """One measured value of a figure.
+    """One measured value of a benchmark figure, compared with its limit and its aims.
 
-    `times_floor` is the ratio by which the value is worse than the floor.
-
-    `ok`: True if --check accepts the value. `met`: True if every aim is reached, or None without an
-    aim.
+    `times_floor` is the ratio by which the value is worse than the floor. `ok`: True if --check
+    accepts the value. `met`: True if every aim is reached, or None without an aim.
     """
 
     figure: str
@@ -87,7 +86,7 @@ class FigureResult(msgspec.Struct, frozen=True):
 
 
 class BenchOptions:
-    """Options of a run, set by the command line.
+    """The options of `dealtable bench`, set by the command line.
 
     `seconds`, `feeds` and `browsers` are the load on a console and its duration. `plot`: the file
     in which `reaction` draws its plot. `small`: True if every figure does as little work as
@@ -114,7 +113,7 @@ Size = TypeVar("Size")
 
 
 def choose_size(full: Size, small: Size) -> Size:
-    """Return the amount of work of a figure: `full`, or `small` with --small."""
+    """Return the amount of work of a figure: `full`, or `small` with the option --small."""
     return small if bench_options.small else full
 
 
@@ -139,7 +138,7 @@ def timed_figure(
             value, least = time_in_turns_us(work, floor, per, rounds)
             return [FigureValue("", value, least, FigureUnit.US, documented, aim)]
 
-        _register(name, work.__doc__, run, find_missing)
+        _FIGURES[name] = BenchFigure(name, _first_line(work), run, find_missing)
         return work
 
     return register
@@ -152,31 +151,51 @@ def valued_figure(name: str) -> Callable[[F], F]:
     """Register the decorated function, which returns several values, as the figure `name`."""
 
     def register(run: F) -> F:
-        _register(name, run.__doc__, run)
+        _FIGURES[name] = BenchFigure(name, _first_line(run), run)
         return run
 
     return register
 
 
 def load_figures() -> Mapping[str, BenchFigure]:
-    """Return all figures by name, from every file of this package."""
+    """Return all benchmark figures by name, from every file of this package."""
     for file in pkgutil.iter_modules(bench.__path__):
         importlib.import_module(f"{bench.__name__}.{file.name}")
     return _FIGURES
 
 
 def measure(asked: BenchFigure) -> Iterator[FigureResult]:
-    """Measure a figure and yield its values, compared with their floors and aims."""
+    """Measure a figure, and yield each of its values compared with its floor and aims."""
     for value in asked.run():
-        if bench_options.small:  # the aims apply only to the full size
-            value = msgspec.structs.replace(value, aim=None, aim_value=None)
-        yield _compare(asked.name, value)
+        rate = value.unit is FigureUnit.PER_S
+        times = value.floor / value.value if rate else value.value / value.floor
+        most = CHECK_FACTOR * value.documented
+        aims = []
+        if value.aim is not None:
+            aims.append((f"{value.aim:g} ×", times <= value.aim))
+        if value.aim_value is not None:
+            reached = value.value >= value.aim_value if rate else value.value <= value.aim_value
+            aims.append((f"{value.aim_value:g} {value.unit}", reached))
+        if bench_options.small:
+            aims = []  # they apply only to the full size
+        yield FigureResult(
+            figure=asked.name,
+            what=value.what,
+            value=round(value.value, 3),
+            floor=round(value.floor, 3),
+            unit=value.unit,
+            times_floor=round(times, 4),
+            most=round(most, 4),
+            ok=times <= most,
+            aim=" and ".join(says for says, _ in aims),
+            met=all(reached for _, reached in aims) if aims else None,
+        )
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
-    """Time both functions in turns, after one round that does not count.
+    """Return the median times of `work` and of `floor` in µs, divided by `per`.
 
-    Return the medians divided by `per`.
+    Both are timed in turns, after one round that does not count.
     """
     taken = [(time_s(floor), time_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))
@@ -189,40 +208,11 @@ def now_s() -> float:
 
 
 def time_s(work: Work) -> float:
-    """Call `work`. Return the seconds that it returns, or else the seconds measured."""
+    """Call `work`, and return the seconds that it returns, or else the seconds that it took."""
     begun_s = now_s()
     own = work()
     return own if isinstance(own, float) else now_s() - begun_s
 
 
-def _register(
-    name: str,
-    doc: str | None,
-    run: Callable[[], Sequence[FigureValue]],
-    find_missing: Callable[[], str | None] = lambda: None,
-) -> None:
-    _FIGURES[name] = BenchFigure(name, (doc or "").strip().splitlines()[0], run, find_missing)
-
-
-def _compare(name: str, value: FigureValue) -> FigureResult:
-    rate = value.unit is FigureUnit.PER_S
-    times = value.floor / value.value if rate else value.value / value.floor
-    most = CHECK_FACTOR * value.documented
-    aims = []
-    if value.aim is not None:
-        aims.append((f"{value.aim:g} ×", times <= value.aim))
-    if value.aim_value is not None:
-        reached = value.value >= value.aim_value if rate else value.value <= value.aim_value
-        aims.append((f"{value.aim_value:g} {value.unit}", reached))
-    return FigureResult(
-        figure=name,
-        what=value.what,
-        value=round(value.value, 3),
-        floor=round(value.floor, 3),
-        unit=value.unit,
-        times_floor=round(times, 4),
-        most=round(most, 4),
-        ok=times <= most,
-        aim=" and ".join(says for says, _ in aims),
-        met=all(reached for _, reached in aims) if aims else None,
-    )
+def _first_line(figure: Callable[[], object]) -> str:
+    return (figure.__doc__ or "").strip().splitlines()[0]

@@ -1,13 +1,13 @@
-"""Helper processes of a measurement.
+"""Helper processes of a measurement, which end together with the measuring process.
 
-They answer lines with JSON, and end with the measuring process.
+They answer lines with JSON.
 """
 
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -20,18 +20,21 @@ Shape = TypeVar("Shape")
 
 
 class HelperProcess:
-    """A process that answers lines with lines of JSON."""
+    """A process that answers each line of input with a line of JSON."""
 
     def __init__(self, process: asyncio.subprocess.Process, what: str) -> None:
         self.process, self._what = process, what
 
     def send(self, line: bytes) -> None:
-        """Send a line."""
+        """Send a line to the process."""
         assert self.process.stdin is not None
         self.process.stdin.write(line + b"\n")
 
     async def read(self, shape: type[Shape]) -> Shape:
-        """Return the next line of the process. Raises HallError if the process has ended."""
+        """Return the next line of the process, decoded as `shape`.
+
+        Raises HallError if the process has ended.
+        """
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
         if not line:
@@ -39,7 +42,10 @@ class HelperProcess:
         return msgspec.json.decode(line, type=shape)
 
     async def request(self, line: bytes, shape: type[Shape]) -> Shape:
-        """Send a line and return the answer. Raises HallError if the process has ended."""
+        """Send a line, and return the answer, decoded as `shape`.
+
+        Raises HallError if the process has ended.
+        """
         self.send(line)
         return await self.read(shape)
 
@@ -48,9 +54,10 @@ class HelperProcess:
 async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None, what: str = ""
 ) -> AsyncIterator[HelperProcess]:
-    """Run a helper module as a process during the block. `env` is added to the environment.
+    """Run a module of this package as a process during the block.
 
-    `what` is its name in messages, or else the name of the module.
+    `env` is added to the environment. `what` is its name in messages, or else the name of the
+    module.
     """
     process = await start_program(
         *words,
@@ -66,15 +73,15 @@ async def run_helper(
         await end_program(process)
 
 
-class FeedsProcess:
+class FeedsProcess(NamedTuple):
     """The process of the simulated feeds, and the addresses of the feeds."""
 
-    def __init__(self, process: HelperProcess, at: list[FeedAddress]) -> None:
-        self._process, self.addresses = process, at
+    process: HelperProcess
+    addresses: list[FeedAddress]
 
     async def stop_events(self) -> FeedTotals:
         """Stop all events, so that only states follow. Return the totals of the feeds."""
-        return await self._process.request(b"", FeedTotals)
+        return await self.process.request(b"", FeedTotals)
 
 
 @asynccontextmanager

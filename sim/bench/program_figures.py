@@ -1,4 +1,4 @@
-"""Figures of programs: command line, memory, start of a table, rulings, campaigns, and frames."""
+"""Benchmark figures of programs: command line, memory, start, rulings, campaigns and frames."""
 
 import asyncio
 import binascii
@@ -45,30 +45,17 @@ _BARE = 10
 
 @valued_figure("campaign")
 def measure_campaigns() -> list[FigureValue]:
-    """Attempts and cards a second of campaigns on two cores, against boards and card loop alone."""
+    """Attempts and cards a second of campaigns on two cores, compared with a bare table."""
     profile = load_profile("international-000")
     order = sequence(bytes(32), bytes(32), None, profile.deck.cards)
     bare_s = time_s(
         lambda: [mechanical_s(MechanicsSettings(), profile, order) for _ in range(_BARE)] and None
     )
-    attempts_per_s = _JOBS * _BARE / bare_s
+    floor, unit, cards = _JOBS * _BARE / bare_s, FigureUnit.PER_S, profile.deck.cards
+    hostile, ideal = _measure_attempts_per_s("hostile"), _measure_attempts_per_s("ideal")
     return [
-        FigureValue(
-            "hostile, attempts",
-            _measure_attempts_per_s("hostile"),
-            attempts_per_s,
-            FigureUnit.PER_S,
-            documented=3.5,
-            aim_value=20,
-        ),
-        FigureValue(
-            "ideal, cards",
-            _measure_attempts_per_s("ideal") * profile.deck.cards,
-            attempts_per_s * profile.deck.cards,
-            FigureUnit.PER_S,
-            documented=2.5,
-            aim_value=2500,
-        ),
+        FigureValue("hostile, attempts", hostile, floor, unit, documented=3.5, aim_value=20),
+        FigureValue("ideal, cards", ideal * cards, floor * cards, unit, 2.5, aim_value=2500),
     ]
 
 
@@ -76,11 +63,8 @@ def _measure_attempts_per_s(faults: str) -> float:
     deals = LIFE_DEALS * choose_size(3, 1) * _JOBS
     words = ("campaign", "--deals", str(deals), "--faults", faults, "--jobs", str(_JOBS))
     begun_s = now_s()
-    told = subprocess.run(
-        [sys.executable, "-m", "controller.cli", *words, "--json"],
-        check=True,
-        stdout=subprocess.PIPE,
-    ).stdout
+    command = [sys.executable, "-m", "controller.cli", *words, "--json"]
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     took_s = now_s() - begun_s
     attempts: int = json.loads(told)["attempts"]
     return attempts / took_s
@@ -91,12 +75,7 @@ _TURNS = 10
 _SET = composition(2, jokers=True)
 _TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
-    for text in (
-        "99999999 ♥2♥2",
-        "♠3456789T ♥2♥2",
-        "33445566 ♥2♥2",
-        "333444 SJ BJ ♥2♥2",
-    )
+    for text in ("99999999 ♥2♥2", "♠3456789T ♥2♥2", "33445566 ♥2♥2", "333444 SJ BJ ♥2♥2")
 )
 """Plays of ten cards, two of them wild: equal ranks, one suit in sequence, pairs, and mixed."""
 
@@ -109,20 +88,17 @@ def _plays_alone() -> None:
 
 @timed_figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
 def rule_on_plays() -> None:
-    """A ruling on two plays with a wild card each (aim 5 ms), against reading the typed plays."""
+    """A ruling on two plays with a wild card each (aim 5 ms), compared with reading the plays."""
     for _ in range(_TURNS):
         judge_play("international-000", 2, _PLAYED, _LAID)
 
 
 @valued_figure("rulings")
 def measure_rulings() -> list[FigureValue]:
-    """Rulings a second on two plays with a wild card each, against reading the typed plays."""
+    """Rulings a second on two plays with a wild card each, compared with reading the plays."""
     value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, rounds=15)
-    return [
-        FigureValue(
-            "", 1e6 / value_us, 1e6 / floor_us, FigureUnit.PER_S, documented=5.0, aim_value=200
-        )
-    ]
+    value, floor = 1e6 / value_us, 1e6 / floor_us
+    return [FigureValue("", value, floor, FigureUnit.PER_S, documented=5.0, aim_value=200)]
 
 
 def _ranks_alone() -> None:
@@ -132,7 +108,7 @@ def _ranks_alone() -> None:
 
 @timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
-    """All kinds of play in ten cards with two wild ones (aim 20 ms), against counting ranks."""
+    """All kinds of play in ten cards with two wild (aim 20 ms), compared with counting ranks."""
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained_kinds(faces, 2)
@@ -144,12 +120,9 @@ def _python_alone() -> None:
 
 @timed_figure("help", floor=_python_alone, documented=4.0, aim=8.0)
 def show_help() -> None:
-    """The command line's help, against an interpreter that does nothing."""
-    subprocess.run(
-        [sys.executable, "-c", "from controller.cli import main; main(['--help'])"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    """The command line's help, compared with an interpreter that does nothing."""
+    code = "from controller.cli import main; main(['--help'])"
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
 _PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyncio"
@@ -164,7 +137,7 @@ async def _run_table() -> AsyncIterator[TableProcess]:
 
 @valued_figure("memory")
 def measure_memory() -> list[FigureValue]:
-    """Resident MiB of a table's machine and gateway after a deal, against a bare interpreter."""
+    """Resident MiB of machine and gateway after a deal, compared with a bare interpreter."""
 
     async def measure_table() -> tuple[float, float]:
         async with _run_table() as table, seat_players(table) as people:
@@ -174,11 +147,8 @@ def measure_memory() -> list[FigureValue]:
             return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
 
     machine, gateway = asyncio.run(measure_table())
-    with subprocess.Popen(
-        [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
+    bare = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    with subprocess.Popen(bare, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
         floor = resident_mib(process.pid)
@@ -190,7 +160,7 @@ def measure_memory() -> list[FigureValue]:
 
 @valued_figure("start")
 def measure_start() -> list[FigureValue]:
-    """Time from a table's start until it can deal, against the import of its packages."""
+    """Time from a table's start until it can deal, compared with the import of its packages."""
     packages = [sys.executable, "-c", f"import {_PACKAGES}"]
     value_us, floor_us = time_in_turns_us(
         lambda: asyncio.run(_time_start_s()),
@@ -198,9 +168,8 @@ def measure_start() -> list[FigureValue]:
         per=1,
         rounds=choose_size(5, 1),
     )
-    return [
-        FigureValue("", value_us / 1e6, floor_us / 1e6, FigureUnit.S, documented=3.5, aim_value=1.0)
-    ]
+    value, floor = value_us / 1e6, floor_us / 1e6
+    return [FigureValue("", value, floor, FigureUnit.S, documented=3.5, aim_value=1.0)]
 
 
 async def _time_start_s() -> float:
@@ -210,10 +179,8 @@ async def _time_start_s() -> float:
         await table.start_daemon()
         async with table.client(Role.TABLE, topics=("state/",)) as client:
             async for heard in client.feed():
-                if (
-                    msgspec.json.decode(heard.body, type=PublicState).machine.phase
-                    is MachinePhase.EMPTY
-                ):
+                state = msgspec.json.decode(heard.body, type=PublicState)
+                if state.machine.phase is MachinePhase.EMPTY:
                     return now_s() - begun_s
     raise AssertionError("a feed does not end")
 
@@ -229,7 +196,7 @@ def _checksums_alone() -> None:
 
 @timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
 def code_frames() -> None:
-    """Coding and decoding of a frame, against its two checksums."""
+    """Coding and decoding of a frame, compared with its two checksums."""
     decoder = Decoder()
     for _ in range(_FRAMES):
         decoder.feed(encode(_PAYLOAD))

@@ -1,4 +1,4 @@
-"""Figures of the reaction: the time from a card's event to its route.
+"""Benchmark figures of the reaction: the time from a card's event to its route.
 
 One process, the plant, simulates the boards of all tables. Two events decide a card: AT_READER and
 READ. The plant holds back the later of the two until its table has a turn. In its turn, the plant
@@ -35,12 +35,7 @@ from sim.bench.helper_process import run_helper
 from sim.bench.reaction_plant import CHECKOUT
 from sim.memory_folders import memory_folder
 from sim.people.practice_players import seat_players
-from sim.tables.table_processes import (
-    HallError,
-    HallPlan,
-    run_simulator,
-    start_program,
-)
+from sim.tables.table_processes import HallError, HallPlan, run_simulator, start_program
 
 PLAIN: Final = "plain"
 """A bare table: only serial links and the dealing loop."""
@@ -52,7 +47,10 @@ _FOLDER = "tests/peers"
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
-    """A program to compare with. `name` is its description, with the versions of its libraries."""
+    """A program with another serial library, to compare with.
+
+    `name` is its description, with the versions of its libraries.
+    """
 
     module: str
     name: str
@@ -84,15 +82,11 @@ peer.
 """
 
 
-def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Let both tables deal `deals` times at the same time. Return the rounds.
+async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
+    """Return the times measured while both tables deal `deals` times at the same time.
 
     The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
-    return asyncio.run(_collect_samples(deals, peers))
-
-
-async def _collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         plan = HallPlan(Path(folder) / "hall", tables=2, speed=SPEED)
         plan.state_dir.mkdir()
@@ -102,10 +96,8 @@ async def _collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
             plan: HallPlan, config: Path, runtime_dir: Path
         ) -> asyncio.subprocess.Process:
             return await start_program(
-                *("--config", str(config), "--runtime-dir", str(runtime_dir)),
-                *("--tables", str(plan.tables), "--speed", str(plan.speed)),
-                *("--samples", str(samples)),
-                *(word for peer in peers for word in ("--beside", peer.module)),
+                *(str(config), str(runtime_dir), str(plan.tables), str(plan.speed), str(samples)),
+                *(peer.module for peer in peers),
                 module="sim.bench.reaction_plant",
                 stdout=asyncio.subprocess.PIPE,
             )
@@ -127,13 +119,13 @@ async def _collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which `percent` of 100 values are."""
+    """Return the value below which `percent` % of the values are."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
 
 def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[float, float]:
-    """Return a percentile of the columns `at` and `over`, both from the median block.
+    """Return a percentile of the columns `at` and `over`, both from the median block of rounds.
 
     The ratio of the two columns in the median block is the median of the ratios of all blocks.
     Raises ValueError for fewer rounds than blocks.
@@ -141,12 +133,10 @@ def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[fl
     size = len(samples) // _BLOCKS
     if not size:
         raise ValueError(f"{len(samples)} rounds are too few for {_BLOCKS} blocks")
+    blocks = [samples[begin : begin + size] for begin in range(0, size * _BLOCKS, size)]
     pairs = [
-        tuple(
-            percentile([row[column] for row in samples[begin : begin + size]], percent)
-            for column in (at, over)
-        )
-        for begin in range(0, size * _BLOCKS, size)
+        [percentile([row[column] for row in block], percent) for column in (at, over)]
+        for block in blocks
     ]
     value, floor = sorted(pairs, key=lambda pair: pair[0] / pair[1])[_BLOCKS // 2]
     return value, floor
@@ -169,12 +159,12 @@ The ratio to a program that polls is much lower.
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """Time from a card's event to its route on the line, against a process that echoes bytes."""
+    """Time from a card's event to its route on the line, compared with an echo process."""
     beside = find_peers()
     # One deal has too few cards for the other percentiles.
     percents = choose_size(PERCENTS, (50,))
     try:
-        samples = collect_samples(choose_size(7, 1), beside)
+        samples = asyncio.run(collect_samples(choose_size(7, 1), beside))
     except HallError as error:
         raise click.ClickException(f"reaction: {error}") from error
     if bench_options.plot is not None:
@@ -184,23 +174,24 @@ def measure_reaction() -> list[FigureValue]:
             draw_distribution(dict(zip(names, columns, strict=True)), bench_options.plot)
         except OSError as error:
             raise click.ClickException(f"{bench_options.plot}: {error.strerror}") from error
-    return [
-        *(
-            _value(table, samples, at, 0, percent, _AIM_RATIOS[table, percent])
-            for at, table in enumerate((PLAIN, ALL_ON), 1)
-            for percent in percents
-        ),
-        *(
-            _value(f"{PLAIN} over {peer.name}", samples, 1, over, 50, None, _DOCUMENTED_BESIDE)
-            for over, peer in enumerate(beside, 3)
-        ),
-    ]
+    values = []
+    for at, table in enumerate((PLAIN, ALL_ON), 1):
+        for percent in percents:
+            us, floor_us = block_median(samples, at, 0, percent)
+            what, aim = f"{table}, p{percent}", _AIM_RATIOS[table, percent]
+            values.append(FigureValue(what, us, floor_us, FigureUnit.US, 2.4, aim))
+    for over, peer in enumerate(beside, 3):
+        us, floor_us = block_median(samples, 1, over, 50)
+        what = f"{PLAIN} over {peer.name}, p50"
+        values.append(FigureValue(what, us, floor_us, FigureUnit.US, _DOCUMENTED_BESIDE))
+    return values
 
 
 def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
-    """Write an SVG with one curve for each name's times (µs). The first name is the floor.
+    """Write an SVG file with one curve of times (µs) for each name.
 
-    Raises OSError if the file cannot be written. Needs the extra `lab`.
+    The first name is the floor. Raises OSError if the file cannot be written. Needs the extra
+    `lab`.
     """
     import matplotlib
     import numpy as np
@@ -224,18 +215,3 @@ def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> No
     # Without a date and random ids, the same times give the same file.
     with matplotlib.rc_context({"svg.hashsalt": "reaction", "svg.fonttype": "none"}):
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-
-
-def _value(
-    what: str,
-    samples: Samples,
-    at: int,
-    over: int,
-    percent: int,
-    aim: float | None,
-    documented: float = 2.4,
-) -> FigureValue:
-    value, floor = block_median(samples, at, over, percent)
-    return FigureValue(
-        f"{what}, p{percent}", value, floor, FigureUnit.US, documented=documented, aim=aim
-    )

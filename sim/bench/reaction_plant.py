@@ -1,7 +1,7 @@
 """The plant of the reaction figures: simulated boards with timed serial lines.
 
-The events AT_READER and READ together decide a card. A `TimedLine` holds back the later of the
-two. `run_rounds` writes the held events in turns and measures the time to each route.
+The events AT_READER and READ together decide a card. A `TimedLine` holds back the later of the two.
+`run_rounds` writes the held events in turns and measures the time to each route.
 """
 
 import asyncio
@@ -43,7 +43,10 @@ _DECIDING_CODES = {protocol.AT_READER, protocol.READ}
 
 
 class HeldFrames:
-    """The events of both boards of one table. `due` is set while a deciding event is held back."""
+    """The record of one table's card events, shared by the serial lines of both boards.
+
+    `due` is set while a deciding event is held back.
+    """
 
     def __init__(self) -> None:
         self.due = asyncio.Event()
@@ -52,9 +55,9 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Record the events of a board.
+        """Record events of one board, and return True if one completes the two events of a card.
 
-        Return whether one of them completes the two events of a card.
+        The events AT_READER and READ of a card together decide it.
         """
         lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
@@ -75,7 +78,7 @@ class HeldFrames:
 
 
 class TimedLine(PtyLine):
-    """A board's end of its pty. It holds back a card's deciding event until `release_frame`."""
+    """A board's end of a serial line. It holds back each deciding event until `release_frame`."""
 
     def __init__(self, link: Path, spoil: PtyNoise, frames: HeldFrames) -> None:
         super().__init__(link, spoil)
@@ -98,7 +101,7 @@ class TimedLine(PtyLine):
             super().write(data)
 
     def release_frame(self) -> bytes:
-        """Return the bytes held back. The caller must write them."""
+        """Return the bytes that are held back. The caller must write them."""
         held, self._held_bytes = self._held_bytes, b""
         self._frames.holding_line = None
         self._frames.due.clear()
@@ -108,12 +111,11 @@ class TimedLine(PtyLine):
 def time_answer(
     out: int, back: int, data: bytes, whole: Callable[[bytes], bool]
 ) -> tuple[float, bytes]:
-    """Write to `out`.
+    """Write `data` to `out`, and measure the time until the answer at `back` is complete.
 
-    Return the microseconds until the answer at `back` is complete, and its bytes.
-
-    The clock stops before the bytes are examined. An answer that is not complete in time counts as
-    ROUTE_TIMEOUT_MS. Raises OSError if a line is closed.
+    Return the microseconds and the bytes of the answer. The clock stops before the bytes are
+    examined. An answer that is not complete in time counts as ROUTE_TIMEOUT_MS. Raises OSError if a
+    line is closed.
     """
     poll = select.poll()
     poll.register(back, select.POLLIN)
@@ -146,7 +148,7 @@ Turn = Callable[[], float | None]
 
 
 class TimedHardware(HardwareOnPtys):
-    """A simulated table with timed serial lines.
+    """The simulated boards of one table, with timed serial lines.
 
     `time_route` writes the held event and times the route.
     """
@@ -158,15 +160,15 @@ class TimedHardware(HardwareOnPtys):
 
     @property
     def due(self) -> asyncio.Event:
-        """Set while an event is held back for its turn."""
+        """A flag that is set while an event of a card is held back for its turn."""
         return self._frames.due
 
     def make_line(self, name: BoardName, spoil: PtyNoise) -> TimedLine:
-        """Return the serial line of a board."""
+        """Return the timed serial line of the board `name`."""
         return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
 
     def time_route(self) -> float | None:
-        """Write the held event. Return the microseconds until its route.
+        """Write the held event, and return the microseconds until its route.
 
         Returns None if no event is held, or if a line is not open.
         """
@@ -218,7 +220,10 @@ async def run_rounds(
 
 
 async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
-    """Return the tables with a held event, once all have one or the limit is over."""
+    """Wait until all tables have a held event or the limit is over.
+
+    Return the tables that have one.
+    """
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:
         await asyncio.wait(waits, timeout=ROUND_TIMEOUT_S)
@@ -230,7 +235,7 @@ async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
 
 @asynccontextmanager
 async def run_answerer(module: str) -> AsyncIterator[Turn]:
-    """Run a process that answers at its pty, and yield its turn.
+    """Run a process that answers bytes at a pty, and yield the function that measures one answer.
 
     Raises RuntimeError if the process ends.
     """
@@ -267,39 +272,30 @@ async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> No
     os.read(end, len(echo_process.ROUTE_FRAME))
 
 
-@click.command()
-@click.option("--config", type=click.Path(path_type=Path), required=True)
-@click.option("--runtime-dir", type=click.Path(path_type=Path), required=True)
-@click.option("--tables", type=int, required=True)
-@click.option("--speed", type=float, required=True)
-@click.option("--samples", type=click.Path(path_type=Path), required=True)
-@click.option("--beside", multiple=True)
-def command(
-    config: Path,
-    runtime_dir: Path,
-    tables: int,
-    speed: float,
-    samples: Path,
-    beside: tuple[str, ...],
+def main(
+    config: str, runtime_dir: str, tables: str, speed: str, samples: str, *beside: str
 ) -> None:
-    """Play the boards of all tables until the process is ended. Then write the samples."""
-    chosen = load_sim(config)
+    """Play the boards of all tables until the process is ended. Then write the samples.
+
+    `beside` are the modules of the programs that are measured beside the tables.
+    """
+    chosen = load_sim(Path(config))
     plan = TablePlan(
         id=chosen.sim.id,
-        folder=runtime_dir,
+        folder=Path(runtime_dir),
         settings=MechanicsSettings(
             packs=chosen.mechanics.packs,
             jokers=chosen.mechanics.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
-            speed=speed,
+            speed=float(speed),
         ),
         seed=chosen.mechanics.seed,
         attendant=False,
     )
     taken: list[list[float]] = []
     with asyncio.Runner(loop_factory=exact_loop) as runner:
-        runner.run(_run_plant(plan_tables(plan, tables, runtime_dir), beside, taken))
-    samples.write_bytes(msgspec.json.encode(taken))
+        runner.run(_run_plant(plan_tables(plan, int(tables), plan.folder), beside, taken))
+    Path(samples).write_bytes(msgspec.json.encode(taken))
 
 
 async def _run_plant(
@@ -331,4 +327,4 @@ async def _run_plant(
 
 
 if __name__ == "__main__":
-    command()
+    main(*sys.argv[1:])

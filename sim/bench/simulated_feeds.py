@@ -40,6 +40,7 @@ SEND_INTERVAL_S: Final = 0.005
 Messages that are due within this time are sent together.
 """
 CARDS_PER_DEAL: Final = 108
+_EVENTS_PER_S, _CALLS_PER_S = 0.2, 2.0
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 _SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
 _MAX_SOCKETS: Final = 16_384
@@ -56,7 +57,7 @@ class FeedAddress(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CallChange(msgspec.Struct, frozen=True, gc=False):
-    """One change of a call for a referee, at `at_ms` (wall clock).
+    """The start or end of a call for a referee, at `at_ms` (wall clock).
 
     `calls`: True if table `id` began to publish a call, False if it ceased.
     """
@@ -67,7 +68,10 @@ class CallChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedTotals(msgspec.Struct, frozen=True):
-    """The totals of all feeds in `seconds`: states, events by table, and the changes of calls."""
+    """The totals of all feeds over `seconds` seconds: the states, and the events of each table.
+
+    `called` has the changes of calls for a referee.
+    """
 
     seconds: float
     states: int
@@ -76,13 +80,13 @@ class FeedTotals(msgspec.Struct, frozen=True):
 
 
 class StateTemplate:
-    """A template of a state.
+    """The JSON of a public state with gaps for the fields that change.
 
     Number, time, cards fed and the journal's head are filled in each time.
     """
 
     def __init__(self, state: PublicState) -> None:
-        """Store the parts of the state that do not change."""
+        """Store the parts of the JSON of `state` that do not change."""
         value = msgspec.to_builtins(state)
         value |= {"seq": _SEQ, "time": _TIME, "machine": value["machine"] | {"fed": _FED}}
         text = msgspec.json.encode(value | {"head": _HEAD})
@@ -92,14 +96,14 @@ class StateTemplate:
         self._which = [marks.index(part) for part in parts[1::2]]
 
     def encode(self, seq: int, time: str, fed: int, head: str) -> bytes:
-        """Return the JSON of a state."""
+        """Return the JSON of the state with these values."""
         said = (b"%d" % seq, b'"%s"' % time.encode(), b"%d" % fed, b'"%s"' % head.encode())
         between = [said[which] for which in self._which] + [b""]
         return b"".join(part for pair in zip(self._fixed, between, strict=True) for part in pair)
 
 
 def read_example_state() -> PublicState:
-    """Return the example state of messages.md: a match in play."""
+    """Return the example state of messages.md, which shows a match in play."""
     page = Path(__file__).parents[2] / "controller" / "messages.md"
     found = _EXAMPLE.search(page.read_text(encoding="utf-8"))
     assert found is not None
@@ -107,7 +111,10 @@ def read_example_state() -> PublicState:
 
 
 class PublicEventChain:
-    """A table's chain of public entries. The newest entries are stored for requests."""
+    """The chain of public journal entries of one simulated table.
+
+    The newest entries are stored for requests.
+    """
 
     def __init__(self, state: PublicState) -> None:
         """Start with an empty chain."""
@@ -116,7 +123,7 @@ class PublicEventChain:
         self.n, self.head = 0, "0" * 64
 
     def append_event(self, time: str) -> PublicEvent:
-        """Append the next entry and return it."""
+        """Append the next entry to the chain and return it."""
         prev, state = self.head, self._state
         self.n += 1
         self.head = hashlib.sha256(f"{prev}{self.n}".encode()).hexdigest()
@@ -137,19 +144,19 @@ class PublicEventChain:
         return event
 
     def events_after(self, since: int) -> Sequence[PublicEvent]:
-        """Return the first entries after a number, among those still stored."""
+        """Return the first stored entries whose number is above `since`."""
         return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
 
 
 class SimulatedFeed:
-    """The two sockets of one simulated table. `address` contains their addresses.
+    """One simulated table as its clients see it: a socket for the feed and one for commands.
 
-    `head` returns the journal's head. `events` returns the public entries after a number.
-    `is_calling`: True while a call for a referee is published.
+    `address` contains their addresses. `head` returns the journal's head. `events` returns the
+    public entries after a number. `is_calling`: True while a call for a referee is published.
     """
 
     def __init__(self, context: zmq.asyncio.Context, state: PublicState) -> None:
-        """Bind to free ports of this computer. Raises ZMQError."""
+        """Bind the sockets to free ports of this computer. Raises ZMQError."""
         self.id = state.table
         public, secret = zmq.curve_keypair()
         self._quiet_template = StateTemplate(msgspec.structs.replace(state, calls=[]))
@@ -163,9 +170,8 @@ class SimulatedFeed:
         self._card_offset = zlib.crc32(self.id.encode())
         self.head: Callable[[], str] = lambda: self.chain.head
         self.events: Callable[[int], Sequence[PublicEvent]] = self.chain.events_after
-        plain: zmq.Context[Any] = zmq.Context.shadow(
-            context.underlying
-        )  # asyncio's sockets need more processor time to send
+        # The sockets of asyncio need more processor time to send.
+        plain: zmq.Context[Any] = zmq.Context.shadow(context.underlying)
         self._feed = _bind_socket(plain, zmq.PUB, secret)
         self._commands = _bind_socket(context, zmq.ROUTER, secret)
         self.address = FeedAddress(
@@ -176,22 +182,22 @@ class SimulatedFeed:
         )
 
     def publish_state(self, time: str) -> None:
-        """Publish the state again, with the next number."""
+        """Publish the state with the next number and the time `time`."""
         self.seq += 1
         template = self._calling_template if self.is_calling else self._quiet_template
         fed = (self.seq + self._card_offset) % (CARDS_PER_DEAL + 1)
         self.send_frames(self._topic, template.encode(self.seq, time, fed, self.head()))
 
     def publish_event(self, event: PublicEvent) -> None:
-        """Publish an event."""
+        """Publish `event` on the feed."""
         self.send_frames(event_topic(self.id).encode(), msgspec.json.encode(event))
 
     def send_frames(self, *frames: bytes) -> None:
-        """Send any frames, valid or not."""
+        """Send frames on the feed, which need not be a valid message."""
         self._feed.send_multipart(list(frames), flags=zmq.NOBLOCK)
 
     async def answer_commands(self) -> None:
-        """Answer commands until cancelled."""
+        """Answer the commands of clients until cancelled."""
         while True:
             who, *_, body = await self._commands.recv_multipart()
             command = msgspec.json.decode(body, type=ClientCommand)
@@ -221,15 +227,14 @@ async def pace_feeds(
 
 
 class FeedRates(msgspec.Struct, frozen=True):
-    """The rates of a feed: states, events, and changes of calls at `callers` of the feeds.
+    """The load of each simulated feed: `per_s` states a second, events, and calls for a referee.
 
-    `past`: the number of events that each feed has before it is opened.
+    Only `callers` of the feeds have calls. `past`: the number of events that each feed has before
+    it is opened.
     """
 
     per_s: float = 10.0
-    events_per_s: float = 0.2
     callers: int = 0
-    calls_per_s: float = 2.0
     past: int = 0
 
 
@@ -259,8 +264,8 @@ async def serve_feeds(ids: Iterable[str], pace: FeedRates, quiet: asyncio.Event)
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
         click.echo(msgspec.json.encode([feed.address for feed in feeds]))
         async with _run_tasks(pace_feeds(feeds, pace.per_s, say)):
-            growing = pace_feeds(feeds, pace.events_per_s, grow)
-            calling = pace_feeds(feeds[: pace.callers], pace.calls_per_s, call)
+            growing = pace_feeds(feeds, _EVENTS_PER_S, grow)
+            calling = pace_feeds(feeds[: pace.callers], _CALLS_PER_S, call)
             async with _run_tasks(growing, calling):
                 await quiet.wait()
             states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
@@ -271,7 +276,7 @@ async def serve_feeds(ids: Iterable[str], pace: FeedRates, quiet: asyncio.Event)
 
 @asynccontextmanager
 async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
-    """Yield a feed for each id during the block. The feeds answer commands."""
+    """Yield a simulated feed for each id during the block. The feeds answer commands."""
     raise_open_file_limit()
     context = zmq.asyncio.Context()
     context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
@@ -288,7 +293,7 @@ async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
 
 @asynccontextmanager
 async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run these coroutines during the block."""
+    """Run the coroutines `running` as tasks during the block."""
     tasks = [asyncio.create_task(one) for one in running]
     try:
         yield
@@ -311,9 +316,7 @@ def _bind_socket(context: "zmq.Context[Any]", kind: zmq.SocketType, secret: byte
 @click.command()
 @click.option("--count", default=400, show_default=True, help="number of feeds")
 @click.option("--per-s", default=10.0, show_default=True, help="states of each feed in a second")
-@click.option("--events-per-s", default=0.2, show_default=True, help="events of a feed in a second")
 @click.option("--callers", default=0, show_default=True, help="number of feeds with referee calls")
-@click.option("--calls-per-s", default=2.0, show_default=True, help="changes of calls in a second")
 @click.option("--past", default=0, show_default=True, help="earlier events of each feed")
 def main(count: int, **pace: float) -> None:
     """Publish simulated feeds until the input ends."""

@@ -1,9 +1,9 @@
-"""The attempts of a life, and the faults that can explain their reasons and alerts.
+"""The attempts of one life, and the faults that can explain their reasons and alerts.
 
-Active faults are those that struck since the previous verdict, those in force now, and those in
-force at the start of the attempt. The end of a fault, such as a board that is replaced again,
-disturbs an attempt too. A recent action of people at the machine counts as a fault of that name,
-because a person who clears up opens the lid.
+A life is one simulated table that deals a number of deals. Active faults are those that struck
+since the previous verdict, those in force now, and those in force at the start of the attempt. The
+end of a fault, such as a board that is replaced again, disturbs an attempt too. A recent action of
+people at the machine counts as a fault of that name, because a person who clears up opens the lid.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +36,7 @@ _FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
 
 @lru_cache(maxsize=4096)
 def fault_text(fault: SimulatedFault) -> str:
-    """Return a fault as text that parse_fault can read: `jam:place=gate`."""
+    """Return `fault` in the form of the option `--fault`, such as `jam:place=gate`."""
     takes = fault_menu()[fault.name].takes
     defaults = {field.name: field.default for field in _FAULT_FIELDS}
     given = [(name, getattr(fault, name)) for name in takes]
@@ -45,18 +45,18 @@ def fault_text(fault: SimulatedFault) -> str:
 
 
 def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) -> tuple[str, ...]:
-    """Return the codes that none of the active faults explains."""
+    """Return the codes, among `codes`, that no fault in `active` explains."""
     right = {code for fault in active for code in accepted_codes(fault)}
     return tuple(code for code in codes if code not in right)
 
 
 def is_needless(active: Iterable[SimulatedFault]) -> bool:
-    """Return True if a failure was needless: every active fault was mild."""
+    """Return True if all faults in `active` are mild, so that a failed attempt was needless."""
     return all(is_mild(fault) for fault in active)
 
 
 class PossibleCauses:
-    """The faults of one world that can explain an alert now."""
+    """The faults of one simulated machine that can explain an alert now."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -66,15 +66,15 @@ class PossibleCauses:
         self._earlier_verdict_s = self._verdict_s = -1.0
 
     def add_strike(self, struck: FaultStrike) -> None:
-        """Add a fault that strikes now."""
+        """Add a fault that has just struck."""
         self._strikes.append(struck)
 
     def add_action(self, fault: SimulatedFault) -> None:
-        """Add an action of people at the machine, as a fault of that name."""
+        """Add an action of people at the machine, as the fault with the same effect."""
         self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
 
     def end_attempt(self) -> None:
-        """Record that an attempt ends now."""
+        """Record that an attempt has just ended."""
         self._verdict_s = self._world.clock.now_s()
 
     def begin_attempt(self) -> None:
@@ -98,11 +98,14 @@ class PossibleCauses:
         return tuple(dict.fromkeys(one.fault for one in each))
 
     def all_causes(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that are active now and the actions of people."""
+        """Return the faults that are active now, and the recent actions of people as faults."""
         return (*self.active_faults(), *(one.fault for one in self._actions))
 
     def since_verdict(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults since the last verdict, except those that strike at a new filling."""
+        """Return the faults that struck after the last verdict, without faults of a set of cards.
+
+        Such a fault strikes when the hopper is filled, so it belongs to the next attempt.
+        """
         return tuple(
             one.fault
             for one in self._strikes
@@ -115,7 +118,10 @@ AttemptOutcome = Literal["ok", "misdeal", "void"]
 
 @dataclass
 class AttemptNotes:
-    """One attempt in progress. `published_s` contains the loop's time of each step on the feed."""
+    """The record of one attempt while it runs.
+
+    `published_s` contains the loop's time of each step on the feed.
+    """
 
     deal: int
     attempt: int
@@ -129,7 +135,7 @@ class AttemptNotes:
     hands: list[str] = field(default_factory=list)
 
     def to_result(self) -> LifeAttempt | None:
-        """Return the attempt as a value, or None if it has not ended."""
+        """Return the attempt for the report of the life, or None if it has not ended."""
         if self.outcome is None:
             return None
         return LifeAttempt(
@@ -145,71 +151,62 @@ class AttemptNotes:
         )
 
 
+@dataclass
 class AttemptLog:
-    """The attempts of one life, in order. `deals` counts the "ok" attempts that were revealed.
+    """The attempts of one life, in order, with the faults active in each.
 
-    `on_unexplained` receives a reason or an alert that no fault explains. `on_step` is called
-    after each recorded step of an attempt.
+    `deals` counts the "ok" attempts that were revealed. `on_unexplained` receives a reason or an
+    alert that no fault explains. `on_step` is called after each recorded step of an attempt.
     """
 
-    def __init__(
-        self,
-        causes: PossibleCauses,
-        now_s: Callable[[], float],
-        *,
-        count_passages: Callable[[], int],
-        on_unexplained: Callable[[str], None],
-        on_step: Callable[[str], None],
-    ) -> None:
-        self.notes: list[AttemptNotes] = []
-        self.deals = 0
-        self._causes, self._now_s = causes, now_s
-        self._count_passages, self._on_unexplained, self._on_step = (
-            count_passages,
-            on_unexplained,
-            on_step,
-        )
-        self._hands_before: list[str] = []
+    causes: PossibleCauses
+    now_s: Callable[[], float]
+    count_passages: Callable[[], int]
+    on_unexplained: Callable[[str], None]
+    on_step: Callable[[str], None]
+    notes: list[AttemptNotes] = field(default_factory=list)
+    deals: int = 0
+    _hands_before: list[str] = field(default_factory=list)
 
     @property
     def current(self) -> AttemptNotes | None:
-        """The newest attempt, or None before the first."""
+        """The newest attempt, or None if no attempt has begun."""
         return self.notes[-1] if self.notes else None
 
     def note_hand(self, name: str) -> None:
-        """Record an action of people.
+        """Record an action of people for the current attempt.
 
         Actions before the first attempt belong to the first attempt.
         """
         (self.notes[-1].hands if self.notes else self._hands_before).append(name)
 
     def apply(self, event: PublicEvent) -> None:
-        """Process a public event."""
+        """Update the attempts from a public event of the table."""
         take = _EVENT_HANDLERS.get(event.kind)
         if take is not None:
             take(self, event)
         notes = self.current
         if notes is not None and event.attempt == notes.attempt:
-            notes.published_s.setdefault(event.kind, self._now_s())
-            self._on_step(event.kind)
+            notes.published_s.setdefault(event.kind, self.now_s())
+            self.on_step(event.kind)
 
     def ended_attempts(self) -> tuple[LifeAttempt, ...]:
-        """Return all attempts that ended, in order."""
+        """Return all attempts that have ended, in order."""
         self._add_late_faults()
         ended = (notes.to_result() for notes in self.notes)
         return tuple(one for one in ended if one is not None)
 
     def _add_late_faults(self) -> None:
-        """Add faults that struck after the verdict to the attempt that they struck."""
+        """Add the faults that struck after the verdict of the current attempt to that attempt."""
         notes = self.current
         if notes is not None and notes.outcome is not None:
-            notes.active_faults = (*notes.active_faults, *self._causes.since_verdict())
+            notes.active_faults = (*notes.active_faults, *self.causes.since_verdict())
 
     def _on_committed(self, event: PublicEvent) -> None:
         assert event.attempt is not None
         self._add_late_faults()
-        self._causes.begin_attempt()
-        notes = AttemptNotes(self.deals + 1, event.attempt, self._count_passages())
+        self.causes.begin_attempt()
+        notes = AttemptNotes(self.deals + 1, event.attempt, self.count_passages())
         notes.hands, self._hands_before = self._hands_before, []
         self.notes.append(notes)
 
@@ -225,10 +222,10 @@ class AttemptLog:
         notes = self.current
         assert notes is not None
         notes.outcome, notes.reasons = outcome, reasons
-        notes.active_faults = self._causes.active_faults()
+        notes.active_faults = self.causes.active_faults()
         notes.needless = outcome != "ok" and is_needless(notes.active_faults)
         self._check_codes(reasons)
-        self._causes.end_attempt()
+        self.causes.end_attempt()
 
     def _on_fault(self, event: PublicEvent) -> None:
         name: str = event.data["name"]
@@ -239,10 +236,10 @@ class AttemptLog:
             self._check_codes((name,))
 
     def _check_codes(self, codes: tuple[str, ...]) -> None:
-        active = self._causes.all_causes()
+        active = self.causes.all_causes()
         for code in unexplained_codes(codes, active):
             seen = ", ".join(sorted({fault_text(fault) for fault in active})) or "no fault"
-            self._on_unexplained(f"{code} was reported while {seen} was active")
+            self.on_unexplained(f"{code} was reported while {seen} was active")
 
     def _on_revealed(self, event: PublicEvent) -> None:
         notes = self.current

@@ -1,7 +1,9 @@
-"""The lives of a campaign: their plans, their reports, the kinds of findings, and their
-processes.
+"""The lives of a campaign: plans, reports, kinds of findings, and worker processes.
+
+A life is one simulated table that deals a number of deals. A campaign is many lives.
 """
 
+import math
 import re
 import signal
 import traceback
@@ -38,7 +40,7 @@ Needless misdeals are counted separately.
 
 
 class MomentFault(msgspec.Struct, frozen=True):
-    """A fault that strikes once, `after_ms` after the first occurrence of a named moment.
+    """A planned fault that strikes once, `after_ms` after a named moment first occurs.
 
     `after_event` is the kind of a public event, or the name of a move (NAMED_MOVES in life.py).
     """
@@ -49,10 +51,11 @@ class MomentFault(msgspec.Struct, frozen=True):
 
 
 class LifePlan(msgspec.Struct, frozen=True):
-    """The plan of one table's life: the number of deals and the faults. All follows from `seed`.
+    """The plan of one life: the number of deals and the faults.
 
-    `seed` is CAMPAIGN.NUMBER, the argument of --replay. `journal`: the folder for the journal, None
-    for a journal in memory. `moments`: faults in addition to those of the wear.
+    Everything follows from `seed`. `seed` is CAMPAIGN.NUMBER, the argument of --replay. `journal`:
+    the folder for the journal, None for a journal in memory. `moments`: faults in addition to those
+    of the wear.
     """
 
     seed: str
@@ -63,7 +66,7 @@ class LifePlan(msgspec.Struct, frozen=True):
 
 
 class LifeFinding(msgspec.Struct, frozen=True):
-    """A finding at one attempt of one life, in one line of text."""
+    """An error that a life has shown at one attempt, in one line of text."""
 
     kind: FindingKind
     seed: str
@@ -73,7 +76,7 @@ class LifeFinding(msgspec.Struct, frozen=True):
 
 
 class LifeAttempt(msgspec.Struct, frozen=True):
-    """The result of one attempt.
+    """One attempt in the report of a life.
 
     `struck`: the active faults, as text (`jam:place=gate`). `reasons`: the names of the reason
     codes. `hands`: the actions that people had to do.
@@ -91,12 +94,12 @@ class LifeAttempt(msgspec.Struct, frozen=True):
 
 
 class LifeReport(msgspec.Struct, frozen=True):
-    """The report of one life. `ended_s` is the loop's time at its end.
+    """The report of one life: its attempts, findings and faults.
 
-    `deals`: the number of completed deals. `strikes`: the number of strikes of each fault, with
-    faults as in `LifeAttempt.struck`. A fault that stays in force strikes once and is active in
-    many attempts. `left_behind`: the number of attempts with right hands in which an extra card was
-    not detected because of a wrong sensor.
+    `ended_s` is the loop's time at its end. `deals`: the number of completed deals. `strikes`: the
+    number of strikes of each fault, with faults as in `LifeAttempt.struck`. A fault that stays in
+    force strikes once and is active in many attempts. `left_behind`: the number of attempts with
+    right hands in which an extra card was not detected because of a wrong sensor.
     """
 
     seed: str
@@ -109,7 +112,7 @@ class LifeReport(msgspec.Struct, frozen=True):
 
 
 class CardHistory(msgspec.Struct, frozen=True):
-    """The history of one physical card in one attempt, from the mechanics.
+    """The true history of one card in one attempt, as the mechanics recorded it.
 
     `index`: its feed index, None if it was never fed. `readings`: its readings, as (face, back,
     face_up, confidence). `gate`: the position of the gate as the card passed. `landed`: its final
@@ -145,10 +148,10 @@ _SEED = re.compile(r"(\d+)\.([1-9]\d*)(?:\.([1-9]\d*))?", re.ASCII)
 
 
 class CampaignPlan(msgspec.Struct, frozen=True):
-    """The plan of a campaign: the number of deals and the faults. All follows from `seed`.
+    """The plan of a campaign: the number of deals and the faults.
 
-    `faults`: the argument of --faults. `journal`: the folder in which each life's journal gets its
-    own folder, None for journals in memory.
+    Everything follows from `seed`. `faults`: the argument of --faults. `journal`: the folder in
+    which each life's journal gets its own folder, None for journals in memory.
     """
 
     seed: int
@@ -159,32 +162,32 @@ class CampaignPlan(msgspec.Struct, frozen=True):
 
 
 class ReplayRequest(msgspec.Struct, frozen=True):
-    """One life of a campaign to run again, up to the end of `deal`. None runs all of its deals."""
+    """A request to run one life of a campaign again.
 
-    seed: int
-    number: int
+    `life_seed` is CAMPAIGN.NUMBER. The life ends after the deal `deal`. None runs all of its deals.
+    """
+
+    life_seed: str
     deal: int | None
-
-    @property
-    def life_seed(self) -> str:
-        """The seed of the life."""
-        return f"{self.seed}.{self.number}"
 
 
 def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
-    """Yield a campaign's lives in order. The last life has the remaining deals."""
+    """Yield the plans of all lives of a campaign in order.
+
+    The last life has the remaining deals.
+    """
     for number, begun in enumerate(range(0, plan.deals, LIFE_DEALS), start=1):
         deals = min(LIFE_DEALS, plan.deals - begun)
         yield plan_life(f"{plan.seed}.{number}", deals, plan.wear, plan.journal)
 
 
 def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) -> LifePlan:
-    """Return the plan of the life with this seed. `journal` is the folder for all lives."""
+    """Return the plan of the life with the seed `seed`. `journal` is the folder for all lives."""
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
 def parse_replay(text: str) -> ReplayRequest:
-    """Parse `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as in a finding.
+    """Return the request that `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL` describes, as in a finding.
 
     Raises ValueError with a one-line message for people.
     """
@@ -194,13 +197,14 @@ def parse_replay(text: str) -> ReplayRequest:
             f"{text} names no life: write CAMPAIGN.LIFE or CAMPAIGN.LIFE.DEAL, such as 1.37.4"
         )
     seed, number, deal = match.groups()
-    return ReplayRequest(int(seed), int(number), None if deal is None else int(deal))
+    return ReplayRequest(f"{int(seed)}.{number}", None if deal is None else int(deal))
 
 
 def load_faults(text: str) -> WearLevel:
-    """Return the faults that --faults names: a wear level, or a file with the same structure.
+    """Return the faults that the option --faults names.
 
-    Raises FileError with a one-line message for people.
+    `text` is the name of a wear level, or the path of a file with the same structure. Raises
+    FileError with a one-line message for people.
     """
     if text in WEAR_LEVELS:
         return get_wear_level(text)
@@ -220,14 +224,17 @@ RunLife = Callable[[LifePlan], LifeReport]
 
 
 class LifeTooLong(KeyboardInterrupt):
-    """A life exceeded its CPU time.
+    """Error for a life that has used more than its limit of CPU time.
 
     The base class ensures that no handler of exceptions catches this.
     """
 
 
 class LivesResult(msgspec.Struct, frozen=True):
-    """The reports of the lives, in the lives' order. `interrupted`: Ctrl-C ended the run."""
+    """The reports of the lives that ended, in the order of the lives.
+
+    `interrupted`: Ctrl-C ended the run.
+    """
 
     reports: tuple[LifeReport, ...]
     interrupted: bool = False
@@ -241,78 +248,48 @@ def run_lives(
     stop: bool = False,
     on_report: Callable[[LifeReport], None] = lambda report: None,
 ) -> LivesResult:
-    """Run lives in `jobs` processes. Return their reports in the order of the plans.
+    """Return the reports of lives, run in `jobs` processes, in the order of the plans.
 
     `run` is a function of a module, called in a worker. `on_report` receives each report when its
     life ends. With `stop`, the result ends with the first life, in the order of the plans, that has
     a finding. A KeyboardInterrupt ends all lives, and the result contains the lives that were
     complete.
     """
-    queue = _LifeQueue(enumerate(plans), run, stop, on_report)
-    interrupted = False
+    reports: dict[int, LifeReport] = {}
+    running: set[int] = set()
+    last = math.inf
+    interrupted = worker_died = False
+
+    def next_calls() -> Iterator[tuple[tuple[int, LifePlan], tuple[RunLife, LifePlan]]]:
+        for number, plan in enumerate(plans):
+            if worker_died or number > last:
+                return
+            running.add(number)
+            yield (number, plan), (run, plan)
+
     with WorkerPool(run_guarded, jobs) as workers:
         try:
-            queue.run(workers)
+            for (number, plan), report in workers.results(next_calls()):
+                running.discard(number)
+                if report is None:  # After a worker has died, no further life is started.
+                    worker_died = True
+                    report = _failure_report(plan, "crashed", "its process died")
+                reports[number] = report
+                if stop and report.findings:
+                    last = min(last, number)
+                on_report(report)
+                if min(running, default=math.inf) > last:
+                    break
         except KeyboardInterrupt:
             interrupted = True
-    return LivesResult(tuple(queue.reports()), interrupted)
-
-
-class _LifeQueue:
-    """The queue of lives: supplies the next life while one is needed, and stores the reports."""
-
-    def __init__(
-        self,
-        plans: Iterator[tuple[int, LifePlan]],
-        run: RunLife,
-        stop: bool,
-        saw: Callable[[LifeReport], None],
-    ) -> None:
-        self._plans = plans
-        self._run = run
-        self._stop = stop
-        self._on_report = saw
-        self._reports: dict[int, LifeReport] = {}
-        self._running: set[int] = set()
-        self._last: int | None = None
-        self._worker_died = False
-
-    def run(self, workers: WorkerPool[LifeReport]) -> None:
-        """Run the lives to their end, or to the first life with a finding."""
-        for (number, plan), report in workers.results(self._next_calls()):
-            self._running.discard(number)
-            if report is None:  # After a worker has died, no further life is started.
-                self._worker_died = True
-                report = _failure_report(plan, "crashed", "its process died")
-            self._reports[number] = report
-            if self._stop and report.findings and self._is_needed(number):
-                self._last = number
-            self._on_report(report)
-            if self._last is not None and not any(map(self._is_needed, self._running)):
-                return
-
-    def _next_calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[RunLife, LifePlan]]]:
-        """Yield the next life as long as one is needed."""
-        for number, plan in self._plans:
-            if self._worker_died or not self._is_needed(number):
-                return
-            self._running.add(number)
-            yield (number, plan), (self._run, plan)
-
-    def reports(self) -> Iterator[LifeReport]:
-        """Yield the reports in the lives' order."""
-        for number in sorted(self._reports):
-            if self._is_needed(number):
-                yield self._reports[number]
-
-    def _is_needed(self, number: int) -> bool:
-        return self._last is None or number <= self._last
+    needed = (reports[number] for number in sorted(reports) if number <= last)
+    return LivesResult(tuple(needed), interrupted)
 
 
 def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
-    """Run one life in a worker. An exception becomes a finding of the life's seed.
+    """Return the report of a life, with any exception as a finding.
 
-    A life that takes more than LIFE_CPU_S of CPU time is ended.
+    A worker process calls this. A life that takes more than LIFE_CPU_S of CPU time is ended.
     """
     signal.signal(signal.SIGPROF, _on_cpu_timeout)
     # A life that is still cleaning up 10 s later is interrupted again.

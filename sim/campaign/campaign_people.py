@@ -1,7 +1,7 @@
-"""The people of a campaign: `CampaignPeople` decides their actions, `PeopleMemory` their memory.
+"""The simulated people of a campaign: `CampaignPeople` decides their actions.
 
-The memory contains the durations of conditions, the actions tried, and the progress of the table.
-Times are the loop's, in seconds.
+`PeopleMemory` contains the durations of conditions, the actions tried, and the progress of the
+table. Times are the loop's, in seconds.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from controller.faults import fault_catalogue
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
-from controller.rules.profile import Profile
 from sim.campaign.people_actions import PeopleAction, PeopleActions
 from sim.campaign.table_host import SETS, TableHost
 from sim.hardware_in_process import BOARDS
@@ -27,11 +26,11 @@ MAX_ATTEMPTS = 80
 
 
 class TableStuck(Exception):
-    """A table that does not continue although people did all required actions."""
+    """Error for a table that does not continue although people did all required actions."""
 
 
 class PeopleMemory:
-    """The memory of people at one table."""
+    """The memory of the people at one table: durations, tried actions, and progress."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -42,7 +41,7 @@ class PeopleMemory:
         self._attempts: set[int | None] = set()
 
     def notice(self, state: PublicState, truth: Truth) -> None:
-        """Record the current alerts and the visible state of the machine."""
+        """Record the current alerts and the visible state of the machine, as named conditions."""
         phase, now_s = state.machine.phase, self._loop.time()
         looks = {
             "estop pressed": truth.estop,
@@ -56,16 +55,16 @@ class PeopleMemory:
         self._since = {name: self._since.get(name, now_s) for name in so}
 
     def has_lasted(self, name: str, for_s: float) -> bool:
-        """Return True if a condition has lasted for `for_s` seconds or longer."""
+        """Return True if the condition `name` has been true for at least `for_s` seconds."""
         return name in self._since and self.duration_s(name) >= for_s
 
     def duration_s(self, name: str) -> float:
-        """Return the duration of a condition in seconds, or 0 if it is not true."""
+        """Return for how many seconds the condition `name` has been true, 0 if it is not true."""
         now_s = self._loop.time()
         return now_s - self._since.get(name, now_s)
 
     def may_retry(self, what: str) -> bool:
-        """Return True if an action may be tried again. The action then counts as tried."""
+        """Return True if people may try the action `what` now. It then counts as tried."""
         now_s = self._loop.time()
         if now_s - self._tried.get(what, -RETRY_AFTER_S) < RETRY_AFTER_S:
             return False
@@ -73,31 +72,26 @@ class PeopleMemory:
         return True
 
     def check_progress(self, state: PublicState | None, describe: Callable[[], str]) -> None:
-        """Raise TableStuck if nothing has changed for too long.
+        """Raise TableStuck if the table has not changed for too long.
 
-        `describe()` returns the current status.
+        Also raise it after too many attempts of one deal. `describe()` returns the current status.
         """
-        now_s, signature = self._loop.time(), _signature(state)
+        now_s = self._loop.time()
+        signature: object = None
+        if state is not None:
+            machine, names = state.machine, sorted(alert.name for alert in state.alerts)
+            signature = (machine.phase, machine.attempt, machine.fed, machine.refed, names)
+            self._attempts.add(machine.attempt)
         if signature != self._last_signature:
             self._last_signature, self._last_change_s = signature, now_s
-        if state is not None:
-            self._attempts.add(state.machine.attempt)
         if now_s - self._last_change_s > STUCK_TIMEOUT_S:
             raise TableStuck(f"{describe()}: nothing new for {STUCK_TIMEOUT_S:g} s")
         if len(self._attempts) > MAX_ATTEMPTS:
             raise TableStuck(f"{describe()}: {MAX_ATTEMPTS} attempts of one deal")
 
     def new_deal(self) -> None:
-        """Start the count of attempts of a new deal."""
+        """Forget the attempts of the last deal."""
         self._attempts.clear()
-
-
-def _signature(state: PublicState | None) -> object:
-    """Return the part of a state that changes at a table that makes progress."""
-    if state is None:
-        return None
-    machine, names = state.machine, sorted(alert.name for alert in state.alerts)
-    return (machine.phase, machine.attempt, machine.fed, machine.refed, names)
 
 
 LOOK_INTERVAL_S = 0.2
@@ -114,20 +108,15 @@ SCREEN_SILENT_S = 3.0
 MEND_AFTER_S = 20.0
 """The time for which the lift may be late before a technician frees it."""
 
-CHANGE_SET_CODES = frozenset(
-    {
-        *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "POCKET_NOT_EMPTY"),
-        *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
-    }
-)
+CHANGE_SET_CODES = {
+    *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "POCKET_NOT_EMPTY"),
+    *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
+}
 """Faults that require another set, and a count of the old one."""
-_BOARD_CODES = frozenset(
-    {
-        *("LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"),
-        *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
-        "BACKEND_MISMATCH",
-    }
-)
+_BOARD_CODES = {
+    *("LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT", "WRONG_BOARD", "BOARDS_SWAPPED"),
+    *("WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE", "BACKEND_MISMATCH"),
+}
 """Faults that require a check of a board's cable or power, or the right board at its place."""
 _LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
 """Alerts that name a reason why the lift does not rise."""
@@ -139,13 +128,13 @@ _BOARD = re.compile(r"\b(dealer|reader)\b")
 
 
 def _is_repeated(reason: str, state: PublicState) -> bool:
-    """Return True if the last two attempts failed for the same reason."""
+    """Return True if the last two attempts both failed for `reason`."""
     last = [proof.reasons for proof in state.fairness[-2:]]
     return len(last) == 2 and all(reason in reasons for reasons in last)
 
 
 class CampaignPeople:
-    """All people at one table, until `is_over()` returns True.
+    """All people at one table, who act until `is_over()` returns True.
 
     `on_hand(name)` and `on_action(fault)` are called for their actions (people_actions.py).
     """
@@ -153,16 +142,15 @@ class CampaignPeople:
     def __init__(
         self,
         host: TableHost,
-        profile: Profile,
         rng: random.Random,
         *,
         is_over: Callable[[], bool],
         on_hand: Callable[[str], None],
         on_action: Callable[[SimulatedFault], None],
     ) -> None:
-        self._host, self._rng, self._cuts = host, rng, profile.cuts()
+        self._host, self._rng, self._cuts = host, rng, host.profile.cuts()
         self._is_over = is_over
-        self._actions = PeopleActions(host, profile, on_hand=on_hand, on_action=on_action)
+        self._actions = PeopleActions(host, on_hand, on_action)
         self._memory = PeopleMemory()
         self._loop = asyncio.get_running_loop()
         self._state: PublicState | None = None
@@ -177,15 +165,18 @@ class CampaignPeople:
         }
 
     def observe(self, state: PublicState) -> None:
-        """Record the state that the screen shows now."""
+        """Record `state` as the state that the table's screen shows now."""
         self._state, self._state_received_s = state, self._loop.time()
 
     def new_deal(self) -> None:
-        """Start the count of attempts of a new deal."""
+        """Forget the attempts of the last deal."""
         self._memory.new_deal()
 
     async def run(self) -> None:
-        """Run due actions until the deals are over. Raises TableStuck."""
+        """Do the actions of people, one after the other, until the deals are over.
+
+        Raises TableStuck if the table does not continue.
+        """
         while not self._is_over():
             self._memory.check_progress(self._state, self._status_text)
             deed = self._next_action()
@@ -194,7 +185,7 @@ class CampaignPeople:
             await asyncio.sleep(LOOK_INTERVAL_S)
 
     def _next_action(self) -> PeopleAction | None:
-        """Return the next action, or None."""
+        """Return the next action that people must do, or None if they only wait."""
         silent_s = self._loop.time() - self._state_received_s
         if self._host.table is None or silent_s > SCREEN_SILENT_S:
             # A person starts the daemon if the screen is dark and the daemon needs that.
@@ -218,7 +209,7 @@ class CampaignPeople:
     # Faults and alerts.
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Check the emergency stop and the lid by sight, and return an action for them."""
+        """Return the action for a pressed emergency stop, an open lid, or their wrong sensors."""
         if self._memory.has_lasted("estop pressed", REACT_S):
             return self._actions.release_estop()
         if self._memory.has_lasted("lid open", REACT_S):
@@ -232,7 +223,7 @@ class CampaignPeople:
         return self._actions.mend() if lies and held and self._memory.may_retry("mend") else None
 
     def _check_boards(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action for a board that an alert names: cable, place, or settings."""
+        """Return the action for a board that an alert names: its cable, place, or settings."""
         for alert in state.alerts:
             if not self._memory.has_lasted(alert.name, BOARD_AWAY_S):
                 continue
@@ -263,7 +254,10 @@ class CampaignPeople:
         return None
 
     def _clear_up(self, state: PublicState, reasons: set[str]) -> PeopleAction:
-        """Collect all cards, or load another set once if the reasons require one."""
+        """Return the action that collects all cards, or loads another set.
+
+        Another set is loaded once if the reasons require one.
+        """
         attempt, before = state.machine.attempt, self._last_clearing
         another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
         self._last_clearing = (attempt, "changed" if another else "back")
@@ -275,7 +269,10 @@ class CampaignPeople:
         return self._actions.change_set(state.machine.card_set or SETS[0].id)
 
     def _count_barred_sets(self, state: PublicState) -> PeopleAction | None:
-        """Count a barred set. A barred set in the machine is taken out first."""
+        """Return the action that counts a barred set of cards.
+
+        A barred set in the machine is taken out first.
+        """
         loaded = state.machine.card_set
         barred = [one.id for one in state.sets if one.barred]
         for name in barred:
@@ -289,7 +286,7 @@ class CampaignPeople:
     # The steps of a deal.
 
     def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Begin a deal.
+        """Return the command that begins a deal, if people must send one.
 
         After a failed attempt the machine begins again, or waits for a referee's command.
         """
@@ -302,9 +299,8 @@ class CampaignPeople:
         if called and self._last_clearing[0] != state.machine.attempt:
             # A person comes and checks cards and machine.
             return self._clear_up(state, set(state.fairness[-1].reasons))
-        if (
-            called or self._memory.has_lasted("nothing begins", RETRY_AFTER_S)
-        ) and self._memory.may_retry("start"):
+        idle = called or self._memory.has_lasted("nothing begins", RETRY_AFTER_S)
+        if idle and self._memory.may_retry("start"):
             return self._actions.command("start_deal", Role.REFEREE, action_name="start_deal")
         return None
 
@@ -312,27 +308,27 @@ class CampaignPeople:
         return self._actions.command("cut", Role.TABLE, n=self._rng.choice(self._cuts))
 
     def _release(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Request the release of the hands, and repair a fault that keeps the lift from rising."""
-        if self._memory.has_lasted("SET_TOO_EARLY", REACT_S) and self._memory.may_retry(
-            "free hopper"
-        ):
+        """Return the command that releases the hands, or an action that lets the lift rise."""
+        memory = self._memory
+        if memory.has_lasted("SET_TOO_EARLY", REACT_S) and memory.may_retry("free hopper"):
             return self._actions.free_hopper()
-        if any(
-            self._memory.has_lasted(name, REACT_S) for name in _LIFT_CODES
-        ) and self._memory.may_retry("mend"):
+        stopped = any(memory.has_lasted(name, REACT_S) for name in _LIFT_CODES)
+        if stopped and memory.may_retry("mend"):
             return self._actions.mend()
         return self._actions.command("release", Role.REFEREE)
 
     def _take_and_load(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Take the released hands, wait until the lift is down, and put the set back."""
+        """Return the next action after the release: take the hands, then put the set back.
+
+        The set is put back when the lift is down.
+        """
         first = self._taken_attempt != state.machine.attempt
         if truth.lift_up and any(truth.pockets[:4]):
             self._taken_attempt = state.machine.attempt
             if first:
                 return self._actions.take_hands()
-            return (
-                self._actions.take_out() if self._memory.has_lasted("cards left", REACT_S) else None
-            )
+            left = self._memory.has_lasted("cards left", REACT_S)
+            return self._actions.take_out() if left else None
         if truth.lift_down and (any(truth.hands) or truth.table):
             return self._actions.load()
         if not self._memory.has_lasted("waiting", MEND_AFTER_S):
@@ -349,7 +345,7 @@ class CampaignPeople:
         return self._actions.mend() if self._memory.may_retry("mend") else None
 
     def _status_text(self) -> str:
-        """Return the status of the table, for the message of a table that is stuck."""
+        """Return the status of the table as text, for the message of TableStuck."""
         state = self._state
         if state is None:
             return "the screen never showed anything"

@@ -23,8 +23,9 @@ MUST_BE_ZERO = {
 
 
 class FaultRow(msgspec.Struct):
-    """The effects of one fault of the menu, or of one field value that has its own codes.
+    """The effects of one fault of the menu on the attempts of a campaign.
 
+    A fault whose correct codes depend on a field has one such row for each value of the field.
     `injected`: the number of strikes. `active`: the attempts in which the fault was active. Of
     these, `recovered` were ready without an action of people, `by_hand` were ready with one,
     `misdealt` were misdeals, and `voided` were void. In `referee` the referee was called.
@@ -43,7 +44,7 @@ class FaultRow(msgspec.Struct):
 
 
 class CampaignReport(msgspec.Struct):
-    """A campaign's report. If `interrupted` is True, it covers only the lives that ended."""
+    """The report of a campaign. If `interrupted`, it covers only the lives that ended."""
 
     attempts: int
     deals: int
@@ -102,7 +103,10 @@ def merge_reports(
 
 
 def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
-    """Return the effects of each fault, in the menu's order, including faults that never struck."""
+    """Return the effects of each fault on the attempts, in the order of the menu.
+
+    Faults that never struck are included.
+    """
     rows: dict[str, FaultRow] = {}
     for name, entry in fault_menu().items():
         field, codes = blame_field(entry)
@@ -117,7 +121,7 @@ def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
 
 
 def row_key(words: str) -> str:
-    """Return the row name of a fault: its name, and the field that selects its codes, if any."""
+    """Return the key of a fault's row: its name, and the field that selects its codes, if any."""
     fault = parse_fault(words)
     field, _ = blame_field(fault_menu()[fault.name])
     return f"{fault.name}:{field}={getattr(fault, field)}" if field else fault.name
@@ -154,7 +158,7 @@ COLUMNS = (
 
 
 def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
-    """Return a fault's row of the table, in the order of COLUMNS."""
+    """Return the cells of a fault's row of the table, in the order of COLUMNS."""
     detected = sorted(row.detected.items(), key=lambda each: (-each[1], each[0]))
     return (
         key, str(row.injected), str(row.active), str(row.recovered), str(row.by_hand),
@@ -164,15 +168,13 @@ def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows as lines.
+    """Yield the rows of a table as lines of text with aligned columns.
 
     The first and the last column are left-aligned, the others right-aligned.
     """
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for first, *numbers, last in rows:
-        middle = "".join(
-            f"  {each:>{width}}" for each, width in zip(numbers, widths[1:], strict=True)
-        )
+        middle = "".join(f"  {n:>{width}}" for n, width in zip(numbers, widths[1:], strict=True))
         yield f"{first:{widths[0]}}{middle}  {last}"
 
 
@@ -208,7 +210,7 @@ def _is_ready(deal: tuple[LifeAttempt, ...]) -> bool:
 
 
 def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: Iterable[str]) -> None:
-    """Count an attempt in which these faults of one row were active."""
+    """Add `attempt`, in which faults of this row were active, to the counts of `row`."""
     row.active += 1
     row.recovered += attempt.outcome == "ok" and not attempt.hands
     row.by_hand += attempt.outcome == "ok" and bool(attempt.hands)

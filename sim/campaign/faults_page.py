@@ -1,10 +1,9 @@
 """The page sim/FAULTS.md: the menu of faults, and the effects of each fault in a campaign."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-import msgspec
+from collections.abc import Iterable, Iterator, Sequence
 
 from controller.faults import fault as row_of
+from sim.campaign.attempt_log import fault_text
 from sim.campaign.campaign_lives import WEAR_LEVELS
 from sim.campaign.campaign_report import (
     COLUMNS,
@@ -13,14 +12,7 @@ from sim.campaign.campaign_report import (
     blame_field,
     row_cells,
 )
-from sim.mechanics.fault_menu import (
-    Bound,
-    FaultMenuEntry,
-    SimulatedFault,
-    WearLevel,
-    fault_menu,
-    get_wear_level,
-)
+from sim.mechanics.fault_menu import Bound, FaultMenuEntry, WearLevel, fault_menu, get_wear_level
 
 _HEAD = """\
 # The faults of a simulated machine
@@ -59,15 +51,18 @@ _TABLE = "## Detection and recovery"
 
 
 def render_menu() -> str:
-    """Return the first part of the page, which depends on the menu only."""
-    lines = [_HEAD, *_menu_table(fault_menu()), ""]
+    """Return the first part of the page FAULTS.md, which depends on the menu only."""
+    lines = [_HEAD, *_menu_table(), ""]
     for level in WEAR_LEVELS:
         lines += [f"## Wear: {level}", "", *_wear_part(get_wear_level(level)), ""]
     return "\n".join(lines)
 
 
 def render_campaign(report: CampaignReport) -> str:
-    """Return the second part: the effects of each fault in a campaign, including unused faults."""
+    """Return the second part of the page: the effects of each fault in a campaign.
+
+    It includes faults that never struck.
+    """
     zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in MUST_BE_ZERO.items())
     lines = [
         _TABLE,
@@ -89,22 +84,22 @@ def render_campaign(report: CampaignReport) -> str:
 
 
 def render_faults_page(report: CampaignReport) -> str:
-    """Return the whole page."""
+    """Return the whole page FAULTS.md, with the results of a campaign."""
     return render_menu() + render_campaign(report)
 
 
 def split_page(page: str) -> tuple[str, str]:
-    """Return a page's menu part and its campaign part. A missing campaign part is empty."""
+    """Return the menu part and the campaign part of the page. A missing campaign part is empty."""
     first, heading, rest = page.partition(_TABLE)
     return first, heading + rest
 
 
 def update_menu(page: str) -> str:
-    """Return the page with the current menu and an unchanged campaign part."""
+    """Return the page with the present menu and its old campaign part."""
     return render_menu() + split_page(page)[1]
 
 
-def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
+def _menu_table() -> Iterator[str]:
     yield from _markdown(
         ("fault", "what", "strikes", "fields", "mild", "right blame"),
         (
@@ -118,7 +113,7 @@ def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
                 else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
                 _blame_text(entry),
             )
-            for name, entry in entries.items()
+            for name, entry in fault_menu().items()
         ),
     )
 
@@ -140,9 +135,7 @@ def _blame_text(entry: FaultMenuEntry) -> str:
     same: dict[tuple[str, ...], list[str]] = {}
     for value, codes in right.items():
         same.setdefault(codes, []).append(value)
-    return "; ".join(
-        f"`{', '.join(values)}`: {_codes_text(codes)}" for codes, values in same.items()
-    )
+    return "; ".join(f"`{', '.join(keys)}`: {_codes_text(codes)}" for codes, keys in same.items())
 
 
 def _codes_text(names: Sequence[str]) -> str:
@@ -150,11 +143,10 @@ def _codes_text(names: Sequence[str]) -> str:
 
 
 def _wear_part(level: WearLevel) -> Iterator[str]:
-    rows = [(_fault_text(fault), _rate_text(fault.rate)) for fault in level.rates]
+    rows = [(fault_text(fault), _rate_text(fault.rate)) for fault in level.rates]
     for pair in level.together:
-        rows.append(
-            (" with ".join(map(_fault_text, pair.faults)), f"{_rate_text(pair.rate)} a filling")
-        )
+        names = " with ".join(map(fault_text, pair.faults))
+        rows.append((names, f"{_rate_text(pair.rate)} a filling"))
     if rows:
         yield from _markdown(("fault", "rate"), rows)
     else:
@@ -163,16 +155,6 @@ def _wear_part(level: WearLevel) -> Iterator[str]:
 
 def _rate_text(rate: float) -> str:
     return f"{rate:.7f}".rstrip("0")
-
-
-def _fault_text(fault: SimulatedFault) -> str:
-    """Return a fault as text for --fault, without its rate."""
-    given = [
-        f"{field.name}={getattr(fault, field.name)}"
-        for field in msgspec.structs.fields(SimulatedFault)
-        if field.name not in ("name", "rate") and getattr(fault, field.name) != field.default
-    ]
-    return fault.name + ":" * bool(given) + ",".join(given)
 
 
 def _markdown(headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The true events of the boards and the true ways of the cards, read inside the simulation.
+"""The true events of the boards and the true ways of the cards, recorded in the simulation.
 
 `ObservedHardware` records every event of every boot in the board's memory, before any line. The
 journal is compared with these events. `CardTracker` records the passages of the cards.
@@ -25,7 +25,10 @@ _EVENT = Struct(protocol.BODIES[protocol.EVENT])
 
 
 class CoreEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as its board created it, with the fields of drivers/link/PROTOCOL.md."""
+    """One board event as the board created it, before the event was sent to the host.
+
+    The fields are those of drivers/link/PROTOCOL.md.
+    """
 
     number: int
     attempt: int
@@ -38,9 +41,10 @@ class CoreEvent(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass
 class BoardRun:
-    """One run of a board: its events, and the number up to which the host allowed to drop them.
+    """One run of a board, from its start until its power is cut, with all its events.
 
-    `is_alive`: the board's memory still exists, so that its events can still be requested.
+    `kept`: the number of the last event that the host allowed to drop. `is_alive`: the board's
+    memory still exists, so that its events can still be requested.
     """
 
     board: BoardName
@@ -51,7 +55,7 @@ class BoardRun:
 
 
 class ObservedHardware(HardwareInProcess):
-    """Simulated hardware that records the events of its boards.
+    """Simulated hardware that records all events of its boards.
 
     `board_runs` is ordered by start.
     """
@@ -83,7 +87,7 @@ class ObservedHardware(HardwareInProcess):
         core.memory.add = tapped
 
     def kill(self, name: BoardName) -> None:
-        """Cut a board's power. Events that the board has not sent are lost."""
+        """Cut the power of a board. Events that the board has not sent are lost."""
         super().kill(name)
         core = self._cores.pop(name, None)
         if core is not None:
@@ -117,7 +121,7 @@ class Passage:
 
 
 class CardTracker:
-    """A tracker that records the passages of one world until `close`."""
+    """A recorder of all passages of cards in one machine, until `close` is called."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -130,11 +134,11 @@ class CardTracker:
 
     @property
     def passage_count(self) -> int:
-        """The number of passages so far."""
+        """The number of passages recorded so far."""
         return len(self._passages)
 
     def passages(self, since: int = 0) -> tuple[Passage, ...]:
-        """Return the passages after the first `since`, in the order of their arrivals."""
+        """Return all passages after the first `since`, in the order of their arrivals."""
         self.update()
         return tuple(self._passages[since:])
 
@@ -155,7 +159,7 @@ class CardTracker:
             self._known_stacks[outlet] = lies
 
     def close(self) -> None:
-        """Stop tracking."""
+        """Stop the recording."""
         self._unwatch()
         self._world.answer_listeners.remove(self._on_answer)
 
@@ -192,7 +196,10 @@ class CardTracker:
 def card_histories(
     passages: tuple[Passage, ...], fault_texts: Mapping[tuple[int, int], Sequence[str]]
 ) -> Iterator[CardHistory]:
-    """Yield the history of each card for a log. `fault_texts`: faults by filling and card."""
+    """Yield the history of each card for a log.
+
+    `fault_texts` has the faults by filling and number of the arrival.
+    """
     first = passages[0].number if passages else 1
     for passage in passages:
         card = passage.card

@@ -1,4 +1,4 @@
-"""One life of a simulated table, from start to judgement: `run_life`.
+"""One life of a simulated table, from its start to its judgement: `run_life`.
 
 `MomentTrigger` strikes faults after a named public event or after a move without a card.
 """
@@ -15,13 +15,7 @@ from controller.host.loggers import structlog
 from controller.messages import PublicEvent, PublicState
 from controller.rules.profile_files import load_profile
 from sim.campaign.attempt_log import AttemptLog, PossibleCauses, fault_text
-from sim.campaign.campaign_lives import (
-    FindingKind,
-    LifeFinding,
-    LifePlan,
-    LifeReport,
-    MomentFault,
-)
+from sim.campaign.campaign_lives import FindingKind, LifeFinding, LifePlan, LifeReport, MomentFault
 from sim.campaign.campaign_people import CampaignPeople, TableStuck
 from sim.campaign.ground_truth import CardTracker, card_histories
 from sim.campaign.life_evidence import LifeEvidence
@@ -42,7 +36,7 @@ NAMED_MOVES = {
 
 
 class MomentTrigger:
-    """A trigger that strikes each fault of a plan once, at the first occurrence of its moment."""
+    """The trigger of planned faults that each strike when a named moment first occurs."""
 
     def __init__(self, world: World, moments: tuple[MomentFault, ...]) -> None:
         self._world, self._pending = world, list(moments)
@@ -51,7 +45,10 @@ class MomentTrigger:
             world.dealer.observe(self._on_sensor)
 
     def notify(self, name: str) -> None:
-        """Record an event: a public event by its kind, or a move of NAMED_MOVES."""
+        """Schedule the faults of the moment `name`.
+
+        The name is the kind of a public event, or a move of NAMED_MOVES.
+        """
         for moment in [one for one in self._pending if one.after_event == name]:
             self._pending.remove(moment)
             after_s = moment.after_ms / 1000
@@ -70,7 +67,7 @@ SETTLE_S = 4.0
 
 
 def run_life(plan: LifePlan, observer: ReplayLog | None = None) -> LifeReport:
-    """Run one life and judge it."""
+    """Run one life, judge it, and return its report."""
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
         # The daemon's log output is dropped here: for example, a full disk is intended.
@@ -86,7 +83,7 @@ async def _run_life(plan: LifePlan, folder: Path, observer: ReplayLog | None) ->
 
 
 class _Life:
-    """One life while it runs."""
+    """One life, with its simulated table, its people, and the records for its judgement."""
 
     def __init__(self, plan: LifePlan, folder: Path, observer: ReplayLog | None) -> None:
         self._plan, self._observer = plan, observer
@@ -94,14 +91,13 @@ class _Life:
         self._findings: list[LifeFinding] = []
         self._strike_counts: Counter[str] = Counter()
         self._card_faults: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-        profile = load_profile(PROFILE)
         runtime_dir = folder / "run"
         runtime_dir.mkdir(mode=0o700)
         state_dir = plan.journal or folder / "state"
         state_dir.mkdir(parents=True, exist_ok=True)
         self._host = TableHost(
             plan,
-            profile,
+            load_profile(PROFILE),
             state_dir,
             runtime_dir,
             on_published=self._on_published,
@@ -119,15 +115,12 @@ class _Life:
             on_unexplained=lambda told: self._add_finding("wrong_blame", told),
             on_step=self._on_step,
         )
-        self._evidence = LifeEvidence(
-            self._host, self._tracker, self._attempts, profile, self._add_finding
-        )
+        self._evidence = LifeEvidence(self._host, self._tracker, self._attempts, self._add_finding)
         for struck in world.faults.past_strikes:
             self._on_strike(struck)
         world.strike_listeners.append(self._on_strike)
         self._people = CampaignPeople(
             self._host,
-            profile,
             random.Random(f"cuts {plan.seed}"),
             is_over=lambda: self._attempts.deals >= plan.deals,
             on_hand=self._on_hand,
@@ -135,7 +128,7 @@ class _Life:
         )
 
     async def run(self) -> LifeReport:
-        """Run the life, then judge it."""
+        """Run the life, judge it, and return its report."""
         self._loop.set_exception_handler(self._host.handle_loop_error)
         people = asyncio.ensure_future(self._run_people())
         try:
@@ -182,7 +175,7 @@ class _Life:
             self._people.new_deal()
 
     def _on_step(self, kind: str) -> None:
-        """Check the cards at a step of the attempt."""
+        """Record the positions of the cards at the verdict of an attempt."""
         notes = self._attempts.current
         assert notes is not None
         if kind == "verdict":

@@ -1,15 +1,15 @@
-"""The evidence of a life, `LifeEvidence`: the cards at each count and release, and the journal.
+"""The evidence about a life, `LifeEvidence`: positions of cards, and the journal.
 
-Card positions are recorded at the moment at which they matter. Commitments are read from the
-journal at the end, when the journal is complete. Seeds that were lost with the power are opened
-with the chief's key.
+Card positions are recorded at the moment at which they matter: each count and each release.
+Commitments are read from the journal at the end, when the journal is complete. Seeds that were lost
+with the power are opened with the chief's key.
 """
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import zip_longest
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from nacl.secret import SecretBox
 
@@ -17,7 +17,6 @@ from controller.journal.entries import JournalEntry, decode
 from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.rules.profile import Profile
 from controller.vault.sealing import unseal_with
 from sim.campaign import life_judge
 from sim.campaign.attempt_log import AttemptLog, AttemptNotes
@@ -30,15 +29,15 @@ _NONCE = 32
 _LEAD_FIELDS = ("turned_up", "leader")
 
 
-class ReportFinding(Protocol):
-    """A function that receives a finding."""
-
-    def __call__(self, kind: FindingKind, words: str, attempt: int | None = None) -> None:
-        """Record a finding. Without `attempt`, the newest attempt is meant."""
+ReportFinding = Callable[[FindingKind, str, int | None], None]
+"""A function that records a finding of an attempt. None means the newest attempt."""
 
 
 class CardSnapshot(NamedTuple):
-    """The card positions at one moment of an attempt, and the passages of the cards before it."""
+    """The card positions at one moment of an attempt, and the earlier passages of its cards.
+
+    `when` is "held" for the verdict and "out" for the rise of the lift.
+    """
 
     attempt: int
     when: str
@@ -48,35 +47,33 @@ class CardSnapshot(NamedTuple):
 
 
 class LifeEvidence:
-    """A collector of evidence about a life, which judges the life at its end.
+    """The collected evidence about one life, and the judge of the life at its end.
 
     `left_behind`: the number of times that an extra card was undetected in the machine while the
     hands were right.
     """
 
     def __init__(
-        self,
-        host: TableHost,
-        tracker: CardTracker,
-        attempts: AttemptLog,
-        profile: Profile,
-        report: ReportFinding,
+        self, host: TableHost, tracker: CardTracker, attempts: AttemptLog, report: ReportFinding
     ) -> None:
         self._host, self._tracker, self._attempts = host, tracker, attempts
         self._report = report
         self._snapshots: list[CardSnapshot] = []
         self.left_behind = 0
-        self._cards = profile.deck.cards
-        self._turned_again = profile.turnup.faces()
+        self._cards = host.profile.deck.cards
+        self._turned_again = host.profile.turnup.faces()
         host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
     def record_verdict(self, notes: AttemptNotes) -> None:
-        """Record the verdict of an attempt. For "ok", the pockets must contain right hands."""
+        """Record the positions of the cards if the verdict of an attempt is "ok".
+
+        The pockets must then contain right hands.
+        """
         if notes.outcome == "ok":
             self._take_snapshot(notes, "held")
 
     def judge_life(self) -> None:
-        """Judge the whole life. Its journal must be closed."""
+        """Report everything that was wrong in the life. Its journal must be closed."""
         with open_read_only(self._host.state_dir / STORE_NAME) as rows:
             entries = [decode(row.body) for row in rows]
         for look in self._snapshots:
@@ -84,19 +81,21 @@ class LifeEvidence:
         self._judge_order(entries)
         self._judge_events(entries)
         for finding in verify(self._host.state_dir).findings:
-            self._report("unproved", str(finding))
+            self._report("unproved", str(finding), None)
 
     def _on_lift(self, name: str, value: int) -> None:
-        """Record that the lift comes up with cards: from then on people can take them."""
+        """Record the positions of the cards when the lift comes up with cards.
+
+        From then on people can take them.
+        """
         world = self._host.sim.world
         if not value or not any(world.pockets.stacks[:4]):
             return
         notes = self._attempts.current
         if notes is None or notes.outcome != "ok":
-            self._report("wrong_released", "the lift came up with cards and without a verdict")
-        elif not any(
-            look.attempt == notes.attempt and look.when == "out" for look in self._snapshots
-        ):
+            words = "the lift came up with cards and without a verdict"
+            self._report("wrong_released", words, None)
+        elif (notes.attempt, "out") not in {(look.attempt, look.when) for look in self._snapshots}:
             self._take_snapshot(notes, "out")
 
     def _take_snapshot(self, notes: AttemptNotes, when: str) -> None:
@@ -125,27 +124,24 @@ class LifeEvidence:
             self._report("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
         opened = key.decrypt(_box(of["hands_box"], "box"))
         inside = opened[:_NONCE], opened[_NONCE:]
-        for words in life_judge.find_wrong_hands(
-            of["held"].data["hands"], inside, lies, promise, self._cards
-        ):
+        bound: str = of["held"].data["hands"]
+        for words in life_judge.find_wrong_hands(bound, inside, lies, promise, self._cards):
             self._report("unproved", f"{look.when}: {words}", look.attempt)
 
     def _judge_order(self, entries: list[JournalEntry]) -> None:
-        """Check that no card moved before commitment, cut and shuffle were on the feed."""
+        """Report cards that moved before commitment, cut and shuffle were on the feed."""
         first = {}
         for notes in reversed(self._attempts.notes):
             for passage in self._tracker.passages(notes.first_passage)[:1]:
                 first[notes.attempt] = passage.window_s
         for notes, after in zip_longest(self._attempts.notes, self._attempts.notes[1:]):
-            moved_s = first.get(notes.attempt)
-            if moved_s is None or (
-                after is not None and after.first_passage == notes.first_passage
-            ):
+            fed_s = first.get(notes.attempt)
+            if fed_s is None or (after is not None and after.first_passage == notes.first_passage):
                 continue
             late = [
                 step
                 for step in ("committed", "cut", "shuffled")
-                if notes.published_s.get(step, moved_s) >= moved_s
+                if notes.published_s.get(step, fed_s) >= fed_s
             ]
             if late:
                 words = f"a card moved before {', '.join(late)} was on the feed"
@@ -164,28 +160,25 @@ class LifeEvidence:
             *life_judge.find_doubled_public(feeds),
         )
         for words in lost:
-            self._report("events_lost", words)
+            self._report("events_lost", words, None)
         for words in doubled:
-            self._report("events_doubled", words)
+            self._report("events_doubled", words, None)
 
 
 def _read_board_events(
     entries: Iterable[JournalEntry], house: TableHost
 ) -> Iterator[LoggedBoardEvent]:
-    """Yield the boards' events of a journal, with their pockets, decrypted with the chief's key."""
-    keys: dict[int | None, SecretBox] = {}
+    """Yield all board events of a journal, decrypted with the chief's key."""
+    unseal: dict[int | None, Callable[[bytes], bytes]] = {}
     for entry in entries:
         if entry.kind == "seed":
-            keys[entry.attempt] = _chiefs_key(entry, house)
+            unseal[entry.attempt] = _chiefs_key(entry, house).decrypt
         elif entry.kind == "wire":
-            key = keys.get(entry.attempt)
-            yield from unpack_events(
-                entry.data, entry.attempt, None if key is None else key.decrypt
-            )
+            yield from unpack_events(entry.data, entry.attempt, unseal.get(entry.attempt))
 
 
 def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:
-    """Return the promise of an attempt.
+    """Return the commitment of an attempt, with the seed and the cut that must match it.
 
     A seed that was not revealed is opened with the chief's key.
     """
@@ -208,7 +201,7 @@ def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.
 
 
 def _chiefs_key(seed: JournalEntry, house: TableHost) -> SecretBox:
-    """Return the attempt's key, opened with the chief's key."""
+    """Return the encryption key of an attempt, opened with the chief's key."""
     return SecretBox(unseal_with(bytes(house.chief), _box(seed, "for_chief")))
 
 

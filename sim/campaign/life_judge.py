@@ -1,4 +1,4 @@
-"""The judge: functions that compare the mechanics' truth with the promises of the machine.
+"""The judge: functions that compare the true positions of cards with the machine's promises.
 
 The functions have no side effects and use no result of the controller. The sequence is computed
 here from the text of PROOF.md, not with controller/deal, because an error there would not be found
@@ -30,7 +30,7 @@ UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_
 
 
 class JudgedCardSet(msgspec.Struct, frozen=True):
-    """A set of this table as it must be: `packs` of `faces` different faces, all with `back`."""
+    """A complete set of cards: `packs` of `faces` different faces, all with the back `back`."""
 
     packs: int
     faces: int
@@ -43,7 +43,10 @@ class JudgedCardSet(msgspec.Struct, frozen=True):
 
 
 class DealPromise(msgspec.Struct, frozen=True):
-    """The commitment before the cut (the six fields and the hash), and the later seed and cut."""
+    """The commitment that was published before the cut, and the later seed and cut.
+
+    The first six fields are those of the commitment.
+    """
 
     table_key: str
     match: str
@@ -60,7 +63,7 @@ class DealPromise(msgspec.Struct, frozen=True):
 
 
 def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
-    """Yield the reasons why the four pockets are not four right hands of a complete set."""
+    """Yield the reasons why the four pockets do not contain four equal hands of a complete set."""
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
     if counts != [card_set.hand] * len(POCKETS):
@@ -82,7 +85,7 @@ def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
 
 
 def find_left_behind(truth: Truth) -> Iterator[str]:
-    """Yield each place outside the four pockets that contains cards and has a sensor."""
+    """Yield a line for each place with a sensor, outside the pockets, that contains cards."""
     places = {name: getattr(truth, name) for name in _OTHER_PLACES}
     for name, cards in (places | {"tray": truth.pockets[TRAY]}).items():
         if cards:
@@ -98,7 +101,7 @@ def _field(value: bytes | str | int) -> bytes:
 
 
 def compute_commitment(promise: DealPromise) -> str:
-    """Return the commitment that must be published before the cut, in hex (PROOF.md, 1)."""
+    """Return the commitment that must be published before the cut, in hex. Source: PROOF.md, 1."""
     fields: tuple[bytes | str | int, ...] = (
         promise.table_key,
         promise.match,
@@ -113,12 +116,12 @@ def compute_commitment(promise: DealPromise) -> str:
 
 
 def compute_pockets(promise: DealPromise, cards: int) -> str:
-    """Return the pocket letter of each place, 1…cards (PROOF.md, 2 to 4)."""
+    """Return the letter of the pocket for each place, 1…cards. Source: PROOF.md, 2 to 4."""
     return _shuffle(_stream(promise), cards)
 
 
 def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
-    """Yield the places of the cards that are turned up, in order (PROOF.md, 4)."""
+    """Yield the places of the cards that are turned up, in order. Source: PROOF.md, 4."""
     stream = _stream(promise)
     _shuffle(stream, cards)
     while True:
@@ -126,7 +129,7 @@ def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
 
 
 def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
-    """Return the hash that binds the hands, in hex (PROOF.md, 6)."""
+    """Return the hash that binds the hands, in hex. Source: PROOF.md, 6."""
     said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
     return hashlib.sha256(said + record).hexdigest()
 
@@ -150,7 +153,7 @@ def _shuffle(stream: Iterator[int], cards: int) -> str:
 
 
 def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
-    """Return the place of each card in a pocket, by the card's id.
+    """Return the place in the sequence for each card in a pocket, by the card's id.
 
     The place of an arrival from the hopper is its number. An arrival that landed in the tray
     reserves its place. An arrival from the tray takes the place that was reserved last. After these
@@ -180,7 +183,11 @@ def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
 def find_wrong_places(
     passages: Sequence[Passage], truth: Truth, promise: DealPromise, cards: int
 ) -> Iterator[str]:
-    """Yield the cards that are not in the pocket of the committed sequence for their place."""
+    """Yield a line for each card that is not in the pocket of its place in the sequence.
+
+    The sequence is computed from the seed in `promise`. Also yield a line if the commitment does
+    not match the seed, or if a place was dealt twice.
+    """
     if compute_commitment(promise) != promise.commitment:
         yield "the commitment is not that of this context and seed"
     sequence, place_of = compute_pockets(promise, cards), compute_places(passages, cards)
@@ -195,9 +202,7 @@ def find_wrong_places(
     used = Counter(
         place_of[card.id] for pocket in truth.pockets[:4] for card in pocket if card.id in place_of
     )
-    yield from (
-        f"place {place} was dealt {times} times" for place, times in used.items() if times > 1
-    )
+    yield from (f"place {place} was dealt {n} times" for place, n in used.items() if n > 1)
 
 
 def find_wrong_turned_up(
@@ -207,7 +212,7 @@ def find_wrong_turned_up(
     cards: int,
     again: Collection[int],
 ) -> Iterator[str]:
-    """Yield the reasons why a release names a wrong turned-up card or a wrong owner.
+    """Yield a line if a release names a wrong turned-up card or a wrong owner of it.
 
     The owner is the seat that has the card. `released`: `turned_up` and `leader` of the release, if
     present. `again`: the faces for which the rulebook requires another turned-up card.
@@ -231,9 +236,10 @@ def find_wrong_hands(
     promise: DealPromise,
     cards: int,
 ) -> Iterator[str]:
-    """Yield the reasons why the bound hands are not the hands in the pockets.
+    """Yield the reasons why the recorded hands are not the hands in the pockets.
 
-    `bound`: the published hash. `opened`: the nonce and the record, with one face per place.
+    `bound`: the published hash of the record. `opened`: the nonce and the record, with one face per
+    place.
     """
     nonce, record = opened
     if compute_hands_hash(promise, nonce, record) != bound:
@@ -247,7 +253,7 @@ def find_wrong_hands(
 def _by_place(
     passages: Sequence[Passage], truth: Truth, cards: int
 ) -> dict[int, tuple[str, int | None]]:
-    """Return pocket and face of the card at each place."""
+    """Return pocket and face of the card at each place of the sequence."""
     place_of = compute_places(passages, cards)
     return {
         place_of[card.id]: (letter, card.face)
@@ -258,7 +264,7 @@ def _by_place(
 
 
 def shorten(numbers: Sequence[int]) -> str:
-    """Return the first few numbers as text."""
+    """Return the first six numbers as text, and the count of all if there are more."""
     shown = ", ".join(map(str, numbers[:6]))
     return shown if len(numbers) <= 6 else f"{shown} … ({len(numbers)})"
 
@@ -270,10 +276,10 @@ DaemonEvents = tuple[Sequence[int], int]
 def find_lost_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield the board events that are missing in the journal, or differ there.
+    """Yield a line for board events that are missing in the journal, or differ there.
 
-    A boot that died may have lost its last events. It cannot lose events that the host
-    allowed it to drop.
+    A boot that died may have lost its last events. It cannot lose events that the host allowed it
+    to drop.
     """
     kept = _group_by_boot(journal)
     for boot in boots:
@@ -291,7 +297,7 @@ def find_lost_events(
 def find_doubled_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield the board events that the journal contains twice, or of an unknown boot."""
+    """Yield a line for board events that are twice in the journal, or whose boot is unknown."""
     known = {boot.boot for boot in boots}
     for number, events in _group_by_boot(journal).items():
         if number not in known:
@@ -303,7 +309,7 @@ def find_doubled_events(
 
 
 def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> Iterator[str]:
-    """Yield the public entries that never were on the feed.
+    """Yield a line for public entries of the journal that never were on the feed.
 
     `public`: their numbers in the journal. `feeds`: for each run of the daemon, the numbers that it
     published and the last entry of its journal. Entries that were written and not yet published at
@@ -321,7 +327,7 @@ def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> 
 
 
 def find_doubled_public(feeds: Sequence[DaemonEvents]) -> Iterator[str]:
-    """Yield the events that were on the feed twice or out of order."""
+    """Yield a line for events that were on the feed twice or out of order."""
     numbers = [n for told, _ in feeds for n in told]
     twice = sorted(n for n, times in Counter(numbers).items() if times > 1)
     if twice:

@@ -1,4 +1,4 @@
-"""The actions of people at a table of a campaign, and the commands that they send.
+"""The actions of simulated people at a table of a campaign, and the commands that they send.
 
 Every action other than to take, lay down and load is reported. `on_hand(name)` is called before the
 action. `on_action(fault)` is called with the effect of the action on the machine, as a fault of the
@@ -10,12 +10,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from controller.messages import CommandReply, Role
-from controller.rules.profile import Profile
 from sim.board_faults import BoardName
 from sim.campaign.life_judge import find_wrong_set
 from sim.campaign.table_host import SETS, TableHost
 from sim.mechanics.card_handling import OutOfReach
-from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.fault_menu import SimulatedFault
 
 PeopleAction = Coroutine[Any, Any, None]
@@ -33,20 +31,21 @@ _ACTION_FAULTS = {
 
 
 class PeopleActions:
-    """The actions of people at one table. `last` is their last action that not every deal needs."""
+    """The actions that people at one table can do.
+
+    `last` is their last action that not every deal needs.
+    """
 
     def __init__(
         self,
         host: TableHost,
-        profile: Profile,
-        *,
         on_hand: Callable[[str], None],
         on_action: Callable[[SimulatedFault], None],
     ) -> None:
         self.last = "nothing"
         self._host, self._world = host, host.sim.world
         self._on_hand, self._on_action = on_hand, on_action
-        self._cards = profile.deck.cards
+        self._cards = host.profile.deck.cards
         self._loop = asyncio.get_running_loop()
         self._pending_answers: dict[str, asyncio.Future[CommandReply]] = {}
         self._asked_at_s: dict[str, float] = {}
@@ -54,49 +53,49 @@ class PeopleActions:
     # Actions of every deal.
 
     async def take_hands(self) -> None:
-        """Take the hands, as the players do."""
+        """Take the released hands out of the pockets, as the players do."""
         self._world.people.take_hands()
 
     async def load(self) -> None:
-        """Put the played set back into the hopper."""
+        """Put the cards of the last deal back into the hopper."""
         self._world.people.load()
 
     # Actions after faults.
 
     async def release_estop(self) -> None:
-        """Release the emergency stop."""
+        """Release the pressed emergency stop."""
         self._note_action("release_estop")
         self._world.set_estop(False)
 
     async def close_lid(self) -> None:
-        """Close a lid that was left open."""
+        """Close a lid that somebody left open."""
         self._note_action("close_lid")
         self._world.set_lid(False)
 
     async def start_daemon(self) -> None:
-        """Start the machine's program."""
+        """Start the machine's program, which ended and needs a person to start it."""
         self._note_action("start_daemon")
         self._host.start_daemon()
 
     async def free_disk(self) -> None:
-        """Make room on the disk."""
+        """Delete files, so that the full disk has room again."""
         self._note_action("make_room")
         self._host.free_disk()
 
     async def plug_in(self, names: tuple[BoardName, ...]) -> None:
-        """Plug in the cables of boards, and put the original boards back."""
+        """Plug in the cables of the boards `names`, and put the original boards back."""
         self._note_action("plug_in")
         for name in names:
             self._on_action(SimulatedFault("unplugged", board=name))
         self._host.sim.mend()
 
     async def take_out(self) -> None:
-        """Take out the cards that a player left in their pocket."""
+        """Take the cards that a player left in a pocket."""
         self._note_action("take_out")
         self._world.people.take_hands()
 
     async def collect(self, loaded: str | None = None) -> None:
-        """Open the lid, put all cards back, and close the lid.
+        """Open the lid, put all cards back into the hopper, and close the lid.
 
         `loaded` is the set in the machine. Players who have the cards of another set keep them.
         """
@@ -122,13 +121,12 @@ class PeopleActions:
             await self.mend()
             return
         self._note_action("free_hopper")
-        cards: list[PhysicalCard] = list(self._world.hopper)
+        self._world.people.table.extend(self._world.hopper)
         self._world.hopper.clear()
         self._world.hopper_changed()
-        self._world.people.table.extend(cards)
 
     async def change_set(self, old: str) -> None:
-        """Put another set into the machine, and send the command for that."""
+        """Put another set into the machine, and send the command that names the new set."""
         new = next(one.id for one in SETS if one.id != old)
         self._note_action("change_set")
         self._make_whole(new)
@@ -139,14 +137,14 @@ class PeopleActions:
         await self._wait_for_answer(self._host.command(Role.REFEREE, "replace_set", set=new))
 
     async def count_set(self, name: str) -> None:
-        """Count a set beside the machine, complete it, and send the command for that."""
+        """Count a set beside the machine, complete it, and send the command that clears it."""
         self._note_action("count_set")
         self._make_whole(name)
         asked = self._host.command(Role.REFEREE, "clear_set", set=name, cards=self._cards)
         await self._wait_for_answer(asked)
 
     async def acknowledge(self, name: str) -> None:
-        """Send the command that acknowledges a fault."""
+        """Send the command that acknowledges the fault `name`."""
         self._note_action("acknowledge")
         self._host.command(Role.REFEREE, "acknowledge", code=name)
 
@@ -155,8 +153,9 @@ class PeopleActions:
     def command(
         self, cmd: str, role: Role, *, action_name: str | None = None, **args: Any
     ) -> PeopleAction | None:
-        """Send a command, unless the same command is pending or was sent a moment ago.
+        """Return the action that sends a command, or None if it must not be sent now.
 
+        A command is not sent while the same command is pending or was sent a moment ago.
         `action_name` is the name of the command as an action after a fault, if it is one.
         """
         asked = self._pending_answers.get(cmd)
@@ -175,7 +174,7 @@ class PeopleActions:
         self._pending_answers[cmd], self._asked_at_s[cmd] = asked, self._loop.time()
 
     async def _wait_for_answer(self, asked: "asyncio.Future[CommandReply] | None") -> None:
-        """Wait a limited time for an answer. A dead daemon sends none."""
+        """Wait a limited time for the answer to a command. A dead daemon sends none."""
         if asked is not None:
             await asyncio.wait({asked}, timeout=ANSWER_TIMEOUT_S)
 

@@ -22,13 +22,12 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """An observer of one life, which writes a log in lines. Campaigns use none.
+    """A text log of one life that is run again, with everything that happened.
 
-    `deal` limits the log to one deal; None for all.
+    Campaigns use none. `deal` limits the log to one deal; None for all.
     """
 
     def __init__(self, deal: int | None = None) -> None:
-        """Create an empty log."""
         self._deal = deal
         self._attempt: tuple[int | None, int | None] = (None, None)
         self._lines: list[str] = []
@@ -36,7 +35,7 @@ class ReplayLog:
         self._chunks_read = 0
 
     def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        """Return the host's end of a line for the daemon. It records the bytes on the line."""
+        """Return a port that records the bytes on the serial line of a board, for the daemon."""
         if self._recording is None:
             self._recording = MemoryRecording(asyncio.get_running_loop().time)
         return RecordingPort(port, board, self._recording.add_chunk)
@@ -52,14 +51,12 @@ class ReplayLog:
     def add_cards(
         self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
     ) -> None:
-        """Add the history of each card of an attempt."""
+        """Add a table with the history of each card of an attempt."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  what each card did:")
         routes = self._routes(attempt)
         # Fed cards come in their order, then the cards that were never fed.
-        tales = sorted(
-            histories, key=lambda one: (one.index is None, one.index or 0, one.window_s or 0.0)
-        )
+        tales = sorted(histories, key=lambda c: (c.index is None, c.index or 0, c.window_s or 0.0))
         told = [_history_cells(tale, routes) for tale in tales]
         for each in align_columns([_HEADINGS, *told]):
             self._add(f"  {each}".rstrip())
@@ -69,7 +66,7 @@ class ReplayLog:
         return "".join(f"{each}\n" for each in self._lines)
 
     def frame_lines(self) -> Iterator[str]:
-        """Yield every frame of the whole life on both lines, in both directions, with its time."""
+        """Yield a line for every frame of the whole life, on both serial lines, with its time."""
         for one in read_frames(self._chunks()):
             yield to_line(one, face_text)
 

@@ -1,4 +1,4 @@
-"""The environment of one table, `TableHost`: power, disk, clock and daemon, which may all fail.
+"""The environment of one simulated table, `TableHost`: power, disk, clock and daemon may fail.
 
 Boards, cards and people outlive each daemon. The daemons follow each other on the same journal.
 """
@@ -6,6 +6,7 @@ Boards, cards and people outlive each daemon. The daemons follow each other on t
 import asyncio
 import random
 import shutil
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,23 +40,29 @@ _KILL_TIMEOUT_S = 2.0
 
 @dataclass
 class DaemonFeed:
-    """The event numbers that one run of the daemon published, and the last entry of its journal."""
+    """The numbers of the public events that one run of the daemon published.
+
+    `last_written` is the number of the last entry in its journal.
+    """
 
     numbers: list[int] = field(default_factory=list)
     last_written: int = 0
 
 
 def chief_key(seed: str) -> PrivateKey:
-    """Return the chief's key of the life with this seed. Attempts are sealed to this key."""
+    """Return the chief's key of the life with the seed `seed`.
+
+    Attempts are encrypted with this key.
+    """
     return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
 
 
 class TableHost:
-    """The environment of one table. `table` is the daemon's table while it runs, otherwise
-    None.
+    """The environment of one table, in which daemons run one after the other.
 
-    `on_published` receives the values that a running daemon publishes. `log` receives a line
-    of text for each event of the environment, for a log.
+    `table` is the daemon's table while it runs, otherwise None. `on_published` receives the values
+    that a running daemon publishes. `log` receives a line of text for each event of the
+    environment.
     """
 
     def __init__(
@@ -80,12 +87,12 @@ class TableHost:
             one.id: JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
             for one in SETS
         }
-        self._seed, self._profile = plan.seed, profile
+        self._seed, self.profile = plan.seed, profile
         self._runtime_dir = runtime_dir
         self._on_published, self._log, self._wrap_port = on_published, log, wrap_port
         self._loop = asyncio.get_running_loop()
-        self._rng = self._make_rng(plan.seed, "house")
-        boots = self._make_rng(plan.seed, "boots")
+        self._rng = random.Random(f"house {plan.seed}")
+        boots = random.Random(f"boots {plan.seed}")
         settings = MechanicsSettings(
             packs=deck.packs,
             jokers=deck.jokers,
@@ -94,7 +101,7 @@ class TableHost:
             together=plan.wear.together,
         )
         self.sim = ObservedHardware(
-            settings, self._make_rng(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
+            settings, random.Random(f"mechanics {plan.seed}"), boots=lambda: boots.getrandbits(32)
         )
         handlers = {
             "daemon_killed": self._kill_daemon,
@@ -112,10 +119,6 @@ class TableHost:
         self._timers: list[asyncio.TimerHandle] = []
         self._pending_commands: set[asyncio.Future[Any]] = set()
 
-    @staticmethod
-    def _make_rng(seed: str, what: str) -> random.Random:
-        return random.Random(f"{what} {seed}")
-
     async def run(self, people: "asyncio.Future[None]") -> None:
         """Keep a daemon running until the people are done, or the daemon's code raises."""
         while not (people.done() or self.crashes):
@@ -124,7 +127,7 @@ class TableHost:
                 await self._recover(self._death_fault)
 
     def close(self) -> None:
-        """Cancel all timers."""
+        """Cancel all timers and close the simulated hardware."""
         for timer in self._timers:
             timer.cancel()
         self.sim.close()
@@ -132,7 +135,7 @@ class TableHost:
     # Actions of people.
 
     def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
-        """Submit a command.
+        """Submit a signed command to the daemon.
 
         Return None if no daemon runs. The command is cancelled with the daemon.
         """
@@ -145,7 +148,7 @@ class TableHost:
         return asked
 
     def start_daemon(self) -> None:
-        """Start a daemon that waits for a person to start it."""
+        """Start the daemon, if it waits for a person to start it."""
         self._start_requested.set()
 
     def free_disk(self) -> None:
@@ -156,7 +159,7 @@ class TableHost:
         self.needs_person.discard("disk")
 
     def mend(self) -> None:
-        """End every fault of boards, cables and disk."""
+        """End all faults of boards, cables and disk."""
         self.sim.mend()
         self.free_disk()
 
@@ -164,8 +167,8 @@ class TableHost:
         self._pending_commands.discard(asked)
         if asked.cancelled():
             return
-        if asked.exception() is not None:
-            self._record_crash(asked.exception())
+        if (raised := asked.exception()) is not None:
+            self._record_crash(raised)
             return
         error = asked.result().error
         if error is not None and error.code == "NOT_CARRIED_OUT":
@@ -182,11 +185,11 @@ class TableHost:
             async with run_table_in_process(
                 MechanicsSettings(),
                 self._runtime_dir,
-                seed=self._make_rng(self._seed, f"daemon {number}").getrandbits(60),
+                seed=random.Random(f"daemon {number} {self._seed}").getrandbits(60),
                 store=store,
                 state_dir=self.state_dir,
                 sim=self.sim,
-                profile=self._profile,
+                profile=self.profile,
                 card_sets=SETS,
                 signers=SIGNERS,
                 chief=bytes(self.chief.public_key),
@@ -228,7 +231,7 @@ class TableHost:
         return store
 
     def _reopen(self) -> JournalStore:
-        """Open the journal again after the disk has room. Raises JournalError."""
+        """Return the journal, opened again after the disk has room. Raises JournalError."""
         before = self._store
         if self._disk_fault is not None or before is None or not before.is_alive:
             raise JournalError("there is no room yet")
@@ -244,34 +247,26 @@ class TableHost:
         self._on_published(value)
         return True
 
-    def _record_crash(self, error: BaseException | None) -> None:
+    def _record_crash(self, error: BaseException) -> None:
         if self._store is not None and not self._store.is_alive:
             return  # errors of a dying daemon are ignored
-        frame = error.__traceback__ if error is not None else None
-        while frame is not None and frame.tb_next is not None:
-            frame = frame.tb_next
         where = ""
-        if frame is not None:
-            path = Path(frame.tb_frame.f_code.co_filename)
-            where = f" in {path.parent.name}/{path.name}:{frame.tb_lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)[-1:]:
+            path = Path(frame.filename)
+            where = f" in {path.parent.name}/{path.name}:{frame.lineno}"
         self.crashes.append(f"{type(error).__name__}{where}: {error}")
 
     def handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Record an error that reached the loop's exception handler."""
-        error = context.get("exception")
-        self._record_crash(error if error is not None else RuntimeError(context.get("message")))
+        self._record_crash(context.get("exception") or RuntimeError(context.get("message")))
 
     # Faults of the environment.
 
     def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
         """Return the store of the daemon that `fault` ends, or None if no daemon is alive."""
         store = self._store
-        if (
-            self._death_fault is not None
-            or store is None
-            or not store.is_alive
-            or self.table is None
-        ):
+        is_ending = self._death_fault is not None or self.table is None
+        if is_ending or store is None or not store.is_alive:
             self.sim.world.end_fault(fault)  # a dead daemon cannot die again
             return None
         self._death_fault = fault

@@ -7,7 +7,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from controller.cli.options import DecimalNumber, WholeNumber, require_writable
+from controller.cli.options import FILE, DecimalNumber, WholeNumber, require_writable
 from controller.service.process_signals import handle_signals_as_ctrl_c
 from sim.bench.figure_registry import (
     BenchFigure,
@@ -36,10 +36,10 @@ _SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
 
 
 class _BenchCommand(click.Command):
-    """A command whose help lists every figure. The figures are imported only for that help."""
+    """A click command whose help lists every figure. Figures are imported only for that help."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table of figures, then the examples."""
+        """Write the list of figures and then the examples into the help text."""
         with formatter.section("Figures"):
             formatter.write_dl([(name, one.description) for name, one in load_figures().items()])
         super().format_epilog(ctx, formatter)
@@ -81,7 +81,7 @@ class _BenchCommand(click.Command):
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Write the plot of `reaction` to this SVG file (needs the extra `lab`).",
 )
 @click.pass_context
@@ -96,7 +96,7 @@ def command(
     browsers: int,
     plot: Path | None,
 ) -> None:
-    """Measure each FIGURE, or all of them: its cost as a multiple of a floor.
+    """Measure the cost of each FIGURE, or of all, as a multiple of a floor from the same run.
 
     A figure that needs a missing program, such as Chromium, is left out. One line names the figure
     and the program before anything is measured.
@@ -135,7 +135,7 @@ def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
 
 
 def _select_measurable(asked: list[BenchFigure]) -> list[BenchFigure]:
-    """Return the figures that can be measured here. Print one line for each other figure."""
+    """Return the figures that can be measured here. Print one line for each of the others."""
     lacking = {one.name: what for one in asked if (what := one.find_missing()) is not None}
     lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
     if len(lacking) == len(asked):
@@ -156,5 +156,5 @@ def _format_figure(one: FigureResult) -> str:
 
 
 def _format_number(value: float) -> str:
-    """Format a value with one decimal, or a small value with three significant digits."""
+    """Return a value as text with one decimal, or a small value with three significant digits."""
     return f"{value:,.1f}" if value >= _MIN_ONE_DECIMAL else f"{value:.3g}"

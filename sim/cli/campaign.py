@@ -1,24 +1,15 @@
 """`dealtable campaign`: thousands of deals with faults, judged by the truth of the mechanics."""
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 
 from controller.cli import CliError
-from controller.cli.options import require_writable
+from controller.cli.options import FILE, FOLDER, require_writable
 from sim.campaign.campaign_lives import (
     LIFE_DEALS,
     WEAR_LEVELS,
@@ -34,6 +25,7 @@ from sim.campaign.campaign_report import merge_reports, render_campaign_report
 from sim.campaign.faults_page import render_faults_page
 from sim.campaign.life import run_life
 from sim.campaign.replay_log import ReplayLog
+from sim.cli.deal_progress import EXIT_INTERRUPTED, show_progress
 from sim.tables.process_costs import count_cores
 
 EPILOG = f"""\b
@@ -57,9 +49,6 @@ deals. Its seed (CAMPAIGN.LIFE) and its faults determine all that happens, on an
 any number of jobs. Exit 0: no finding; 1: a finding; 2: bad usage; 130: interrupted.
 """
 
-_EXIT_INTERRUPTED = 128 + 2
-"""The exit status that a shell reports for a program that Ctrl-C ended."""
-
 
 @click.command("campaign", epilog=EPILOG)
 @click.option("--deals", type=click.IntRange(1), default=1000, show_default=True)
@@ -74,20 +63,20 @@ _EXIT_INTERRUPTED = 128 + 2
 @click.option("--replay", metavar="SEED", help="Run one life again, and print its log.")
 @click.option(
     "--wire",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="With --replay: the file for the frames of both lines. Default: a temporary file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--journal",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Write each life's journal into a folder in this one. Default: they stay in memory.",
 )
 @click.option("--stop", is_flag=True, help="End at the first life with a finding.")
 @click.option("--jobs", type=click.IntRange(1, 512), help="Processes. Default: one for each core.")
 @click.option(
     "--page",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Also write a page with the fault menu, and with this campaign's detection and recovery.",
 )
 @click.pass_context
@@ -104,7 +93,8 @@ def command(
     jobs: int | None,
     page: Path | None,
 ) -> None:
-    """Deal in virtual time on machines with faults, and judge each deal by where the cards are.
+    """Deal in virtual time on machines with faults, and compare each result with the cards'
+    true places.
 
     The firmware, the lines, the drivers, the controller and the journal are those of a real table.
     The mechanics are simulated, so that the true result is available. Each error is a finding with
@@ -123,7 +113,7 @@ def command(
     if page is not None:
         require_writable(page)
     plan = CampaignPlan(seed, deals, faults, load_faults(faults), journal)
-    with _show_progress(deals) as progress:
+    with show_progress(deals) as progress:
         saw = partial(_advance, progress)
         ran = run_lives(
             plan_lives(plan), run_life, jobs=jobs or count_cores(), stop=stop, on_report=saw
@@ -138,7 +128,7 @@ def command(
         page.write_text(render_faults_page(report), "utf-8")
     if report.findings:
         ctx.exit(1)
-    ctx.exit(_EXIT_INTERRUPTED if report.interrupted else 0)
+    ctx.exit(EXIT_INTERRUPTED if report.interrupted else 0)
 
 
 def _make_journal_folder(folder: Path) -> None:
@@ -155,7 +145,7 @@ def _make_journal_folder(folder: Path) -> None:
 def _run_replay(
     asked: str, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
-    """Run one life again and print its log. Return the exit code."""
+    """Run one life of a campaign again and print its log. Return the exit code."""
     try:
         what = parse_replay(asked)
     except ValueError as error:
@@ -180,23 +170,8 @@ def _run_replay(
     return 1 if report.findings else 0
 
 
-@contextmanager
-def _show_progress(deals: int) -> Iterator[Progress]:
-    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
-    console = Console(stderr=True)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("deals, {task.fields[rate]}{task.fields[found]}, left:"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        progress.add_task("", total=deals, rate="…", found="", findings=0)
-        yield progress
-
-
 def _advance(progress: Progress, report: LifeReport) -> None:
-    """Update the progress bar after the end of a life."""
+    """Update the progress bar when a life of the campaign has ended."""
     (task,) = progress.tasks
     count = task.fields["findings"] + len(report.findings)
     progress.update(

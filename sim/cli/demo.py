@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from controller.cli import CliError
-from controller.cli.options import DecimalNumber, WholeNumber
+from controller.cli.options import FOLDER, DecimalNumber, WholeNumber
 from controller.client.client import NoAnswer
 from controller.roster import CLIENTS_FOLDER
 from controller.service.process_signals import termination_signals
@@ -65,7 +65,11 @@ Played = TypeVar("Played")
 
 @dataclass(frozen=True)
 class _DemoOptions:
-    """The options of a demo. `deals`: None runs until Ctrl-C. `console`: a console is opened."""
+    """The options of a demo.
+
+    `deals` is the number of deals at each table; with None the demo runs until Ctrl-C. If `console`
+    is True, a console is opened.
+    """
 
     plan: HallPlan
     deals: int | None
@@ -96,7 +100,7 @@ class _DemoOptions:
 )
 @click.option(
     "--state-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="The folder for journals and keys; it is kept. Default: a new temporary folder.",
 )
 @click.option(
@@ -129,7 +133,8 @@ def command(
     faults: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Run simulated tables: boards on ptys, the daemons, and the people at the tables.
+    """Run simulated tables: boards on pseudo-terminals, the processes of each table, and its
+    people.
 
     Everything is as on a real table, except the ends of the serial lines. People play matches, much
     faster than real people, and sometimes call the referee. You are the referee, in the console.
@@ -171,7 +176,7 @@ def command(
 
 
 async def _run_demo(options: _DemoOptions) -> DemoResult | None:
-    """Run the hall. Return its result, or None if the demo was live.
+    """Start the simulated tables and run the demo. Return its result, or None if the demo was live.
 
     Raises HallError if a process of the hall ends unexpectedly.
     """
@@ -195,12 +200,13 @@ async def _run_demo(options: _DemoOptions) -> DemoResult | None:
 async def _play_with_console(
     options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
 ) -> DemoResult | None:
-    """Run the demo live, with a console if one was requested."""
-    console: ConsoleProcess | None = None
-    async with contextlib.AsyncExitStack() as stack:
-        if options.console:
-            opening = open_demo_console(options.plan.state_dir, tables, options.console_port)
-            console = await stack.enter_async_context(opening)
+    """Run the live demo. Open a console first if one was requested."""
+    opening: contextlib.AbstractAsyncContextManager[ConsoleProcess | None] = (
+        open_demo_console(options.plan.state_dir, tables, options.console_port)
+        if options.console
+        else contextlib.nullcontext()
+    )
+    async with opening as console:
         if console is not None:
             places["console"] = console.url
             if not sys.stdout.isatty():
@@ -213,11 +219,9 @@ async def _play_with_console(
 async def _play_unless_exited(
     play: Coroutine[Any, Any, Played], tables: list[TableProcess]
 ) -> Played:
-    """Play to the end. Raises HallError as soon as a process of these tables ends unexpectedly."""
-    playing, falling = (
-        asyncio.ensure_future(play),
-        asyncio.ensure_future(wait_for_process_end(tables)),
-    )
+    """Run `play` to its end. Raises HallError if a process of these tables ends unexpectedly."""
+    playing = asyncio.ensure_future(play)
+    falling = asyncio.ensure_future(wait_for_process_end(tables))
     try:
         await asyncio.wait((playing, falling), return_when=asyncio.FIRST_COMPLETED)
         if falling.done():
@@ -235,7 +239,7 @@ async def _deal_once(
     places: dict[str, Any],
     progress: DemoProgress,
 ) -> DemoResult:
-    """Deal at every table, and return the deals and their costs."""
+    """Deal at every table. Return the deals and the costs of the processes."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = measure_costs(me), loop.time()
     rows = await asyncio.gather(
@@ -263,10 +267,8 @@ async def _deal_at_table(
                 async with asyncio.timeout(DEAL_TIMEOUT_S):
                     dealt.append(await people.play_deal())
         except TimeoutError:
-            return (
-                dealt,
-                f"table {table.id}: no deal in {DEAL_TIMEOUT_S:g} s; {people.status_text()}",
-            )
+            late = f"no deal in {DEAL_TIMEOUT_S:g} s; {people.status_text()}"
+            return dealt, f"table {table.id}: {late}"
         except (HallError, NoAnswer) as error:
             return dealt, f"table {table.id}: {error}"
     return dealt, None
@@ -278,7 +280,9 @@ async def _play_live(
     places: dict[str, Any],
     console: ConsoleProcess | None,
 ) -> None:
-    """Show the tables while they deal. If one daemon ends, the other tables continue.
+    """Show the tables while simulated people play at them.
+
+    If one daemon ends, the other tables continue.
 
     Raises HallError at the end if a table was lost.
     """
@@ -288,10 +292,8 @@ async def _play_live(
         async def at(number: int, table: TableProcess) -> None:
             await asyncio.sleep(options.plan.start_delay_s(number))
             if options.deals is None:
-                plan = options.plan
-                async with seat_match_players(
-                    table, number, plan.speed, board.on_state, plan.seed
-                ) as four:
+                speed, seed = options.plan.speed, options.plan.seed
+                async with seat_match_players(table, number, speed, board.on_state, seed) as four:
                     await four.play()
             async with seat_players(table, board.on_state) as people:
                 for _ in range(options.deals or 0):
@@ -317,7 +319,7 @@ async def _play_live(
 
 
 async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[str, Any]) -> None:
-    """Wait until the console ends unexpectedly, and show that."""
+    """Wait until the console's process ends, and show a line about that."""
     assert console.process is not None
     await console.process.wait()
     places["console"] = None
@@ -325,7 +327,7 @@ async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[s
 
 
 def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:
-    """Return the addresses and folders of all tables."""
+    """Return the network addresses and the folders of all tables."""
     where = [
         {
             "table": table.id,
@@ -336,9 +338,5 @@ def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:
         }
         for table in tables
     ]
-    return {
-        "tables": where,
-        "feed": where[0]["feed"],
-        "commands": where[0]["commands"],
-        "state_dir": str(plan.state_dir),
-    }
+    first = {name: where[0][name] for name in ("feed", "commands")}
+    return {"tables": where, **first, "state_dir": str(plan.state_dir)}

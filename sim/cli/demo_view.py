@@ -43,10 +43,7 @@ DEMO_LOGINS: Final = {
 async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
-    """Open a console for the block and yield it.
-
-    If none can open, print one line and yield None.
-    """
+    """Open a console for the block and yield it. If none can open, print a line and yield None."""
     if (library := find_missing_library()) is not None:
         click.echo(f"the console does not open: {format_missing_library(library)}", err=True)
         yield None
@@ -82,7 +79,7 @@ _PHASE_STYLES = {
 
 
 class DemoView:
-    """A view that shows every table of a hall for the block."""
+    """A view of all simulated tables, which a terminal shows during the block."""
 
     def __init__(
         self, tables: list[TableProcess], places: dict[str, Any], console: Console | None = None
@@ -117,11 +114,11 @@ class DemoView:
             await asyncio.sleep(REFRESH_INTERVAL_S)
 
     def show(self) -> None:
-        """Show the last known state of the tables."""
+        """Draw the last known state of the tables."""
         self._live.update(self._render(), refresh=True)
 
     async def _read_pockets(self) -> bool:
-        """Read the pockets from the mechanics. Return False if the simulator has ended."""
+        """Request the number of cards in each pocket. Return False if the simulator has ended."""
         for table in self._tables:
             try:
                 truth = await table.control.request("truth")
@@ -146,7 +143,7 @@ class DemoView:
         return Group(*(self._render_panel(self._states[table.id]) for table in seen), last)
 
     def _render_rows(self) -> RenderableType:
-        """Return all tables, one short row each, in as many columns as fit into the terminal."""
+        """Return one short row for each table, in as many columns as fit into the terminal."""
         columns = max(1, min(self._live.console.width // _ROW_WIDTH, len(self._tables)))
         each = -(-len(self._tables) // columns)
         grid = Table.grid(padding=(0, 3))
@@ -164,13 +161,12 @@ class DemoView:
             row.add_row(Text(table.id), Text("not yet", style="dim"))
             return row
         machine = state.machine
-        alert = state.alerts[0].name if state.alerts else ""
         row.add_row(
             Text(table.id),
             Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold")),
             f"{state.counters.deals}+{state.counters.redeals}",
-            Text(alert, style="bold red")
-            if alert
+            Text(state.alerts[0].name, style="bold red")
+            if state.alerts
             else ProgressBar(total=108, completed=machine.fed, width=_COLUMN_WIDTHS[-1]),
         )
         return row
@@ -212,10 +208,10 @@ _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
 
 
 class DemoProgress:
-    """A progress line at the end of a terminal.
+    """A progress line at the bottom of a terminal, which is removed at the end.
 
-    It is removed at the end. Without a terminal it is off. `deals` of `cards` each are dealt at
-    each of `tables`. With None, the demo is live, and the line is removed when the tables are up.
+    Without a terminal it is off. At each of `tables` tables `deals` deals of `cards` cards are
+    dealt. If `deals` is None, the demo is live, and the line is removed when all tables run.
     """
 
     def __init__(
@@ -246,7 +242,7 @@ class DemoProgress:
         self.remove()
 
     def on_tables_started(self, tables: int) -> None:
-        """Show how many tables are running."""
+        """Show how many tables have started."""
         if tables < self._tables:
             self._bar.update(self._task, completed=tables, refresh=True)
         elif self._deals is None:
@@ -262,7 +258,7 @@ class DemoProgress:
             )
 
     def on_state(self, state: PublicState) -> None:
-        """Update the number of cards that a table has fed for deals of this demo."""
+        """Update the number of cards that a table has fed in this demo."""
         table, machine = state.table, state.machine
         before = self._deals_before.setdefault(table, state.counters.deals)
         self._dealt[table] = dealt = state.counters.deals - before
@@ -286,8 +282,7 @@ class DemoProgress:
         words = f"{sum(self._dealt.values())} of {asked} deals"
         if state is None or self._tables > 1:
             return words
-        alert = state.alerts[0].name if state.alerts else state.machine.phase.value
-        return f"{words}, {alert}"
+        return f"{words}, {state.alerts[0].name if state.alerts else state.machine.phase.value}"
 
 
 # Up to this many tables, every deal has a line. With more tables, only unusual deals have one.
@@ -314,7 +309,7 @@ class DemoResult:
 
 
 def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> bytes:
-    """Return the summary for programs. With `costs` it includes processor time and memory."""
+    """Return the summary of a demo as JSON. With `costs` it includes processor time and memory."""
     summary: dict[str, Any] = result.places | {
         "deals": [_make_deal_row(plan, one) for one in result.deals]
     }
@@ -324,12 +319,11 @@ def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> byte
 
 
 def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Iterator[str]:
-    """Yield the lines of the summary for people."""
+    """Yield the summary of a demo as lines for people."""
     rows = [_make_deal_row(plan, one) for one in result.deals]
-    for row in rows:
-        if plan.tables <= MAX_LISTED_TABLES or row["misdeals"]:
-            yield _format_deal(row)
-    if plan.tables > MAX_LISTED_TABLES and rows:
+    many = plan.tables > MAX_LISTED_TABLES
+    yield from (_format_deal(row) for row in rows if row["misdeals"] or not many)
+    if many and rows:
         yield _format_overview(plan, rows)
     if costs:
         for kind, cost in result.costs.items():
@@ -358,7 +352,7 @@ def _format_overview(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
 
 
 def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> str:
-    """Return the costs of one kind of process. `table_s`: seconds multiplied by tables."""
+    """Return a line about the costs of one kind of process. `table_s`: seconds × tables."""
     each = cost.processes
     return (
         f"{kind:12}{each:4} processes {cost.cpu_s / max(deals, 1):7.3f} s CPU a deal, "
@@ -368,7 +362,7 @@ def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> st
 
 
 def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
-    """Return a deal for the summary, with the time that the mechanics alone would take."""
+    """Return a deal's data for the summary, with the time that only the mechanics would take."""
     row: dict[str, Any] = msgspec.to_builtins(dealt)
     del row["wrong"], row["feeding_ms"]
     return row | {"mechanical_s": round(dealt_mechanical_s(dealt, plan.speed), 4)}

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from controller.cli import CliError
-from controller.cli.options import WholeNumber, require_writable
+from controller.cli.options import FILE, WholeNumber, require_writable
+from sim.cli.deal_progress import EXIT_INTERRUPTED, show_progress
 
 if TYPE_CHECKING:
     from sim.lab.collected_deals import CollectedDeals
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 PATHS = ("sequence", "full")
 METHODS = ("fair", "naive-pocket", "riffles", "reject-shift")
-
-_EXIT_INTERRUPTED = 128 + 2
-"""The exit status that a shell reports for a program that Ctrl-C ended."""
 
 EPILOG = """\b
 Examples:
@@ -51,7 +48,7 @@ sim/lab/LAB.md describes the tests, their figures and the format of the file.
 
 @click.group("lab", epilog=EPILOG)
 def command() -> None:
-    """Collect deals, and test them as a test house does."""
+    """Collect deals, and test how random they are, as a test house for gaming machines does."""
 
 
 def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -84,12 +81,7 @@ def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
 @command.command("collect", short_help="Collect raw data of deals into a file.")
 @click.option("--deals", type=WholeNumber(1, 10_000_000), required=True)
 @_add_source_options
-@click.option(
-    "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The file to write. It must not exist.",
-)
+@click.option("--out", type=FILE, required=True, help="The file to write. It must not exist.")
 @click.pass_context
 def collect_command(
     ctx: click.Context,
@@ -100,7 +92,8 @@ def collect_command(
     jobs: int | None,
     out: Path,
 ) -> None:
-    """Collect raw data: each card in feed order, the pocket due, and the pocket it reached.
+    """Collect deals: each card in feed order, the pocket drawn for it, and the pocket that it
+    reached.
 
     Ctrl-C writes the deals collected so far. Exit 0: complete; 1: a part failed; 2: bad usage; 130:
     interrupted.
@@ -125,19 +118,17 @@ def collect_command(
 
 
 @command.command("report", short_help="Judge collected deals by the whole family.")
-@click.argument(
-    "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
-)
+@click.argument("files", nargs=-1, metavar="[FILE...]", type=FILE)
 @click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect deals, and read no FILE.")
 @_add_source_options
 @click.option(
     "--retest",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="As many new deals, for a retest of deals that were collected elsewhere.",
 )
 @click.option(
     "--html",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Also write the report as a page, with its pictures as PNG files in the same folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -154,7 +145,7 @@ def report_command(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge collected deals by the whole family of tests, together at 99 %.
+    """Judge collected deals with all tests of the lab, at a joint confidence level of 99 %.
 
     If the result is outside its bound, one retest is made with as many new deals. If the retest is
     outside too, exit 1. If a required retest cannot be made, because the deals were collected
@@ -193,7 +184,10 @@ def _make_retest(
     jobs: int | None,
     shown: "list[tuple[CollectedDeals, FamilyJudgement]]",
 ) -> "Callable[[], CollectionJudgement] | None":
-    """Return a function that supplies the new deals, from the file or dealt here, or None."""
+    """Return a function that makes the retest, or None if there is no source of new deals.
+
+    The new deals are those in `file`, or they are dealt here.
+    """
     from sim.lab.lab_report import judge_collection
 
     def judged(deals: "CollectedDeals", digests: dict[str, str]) -> "CollectionJudgement":
@@ -203,12 +197,12 @@ def _make_retest(
 
     if file is not None:
         deals, digests = _load_files((file,))
-        if len(deals) != first.deals or set(digests.values()) & set(first.files.values()):
+        if len(deals) != first.deals:
             raise CliError(
                 f"{file}: a retest needs as many new deals, here {first.deals}, not {len(deals)}"
-                if len(deals) != first.deals
-                else f"{file}: these are the same deals; a retest needs new ones"
             )
+        if set(digests.values()) & set(first.files.values()):
+            raise CliError(f"{file}: these are the same deals; a retest needs new ones")
         return lambda: judged(deals, digests)
     if plan is None:
         return None
@@ -217,7 +211,7 @@ def _make_retest(
 
 
 def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
-    """Return the plan to collect deals like these, or None if they were collected elsewhere."""
+    """Return a plan that collects deals like these, or None if other programs collected them."""
     from sim.lab.collection import CollectionPlan
 
     source = deals.source
@@ -246,7 +240,7 @@ def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -
 def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
     from sim.lab.collection import collect_deals
 
-    with _show_progress(plan.deals) as progress:
+    with show_progress(plan.deals) as progress:
         cores, saw = len(os.sched_getaffinity(0)), partial(_advance, progress)
         return collect_deals(plan, os.urandom, jobs=jobs or cores, on_deals=saw)
 
@@ -256,12 +250,12 @@ def _print_failures(collected: "CollectionResult") -> int:
     for words in collected.failed:
         click.echo(words, err=True)
     if collected.interrupted:
-        return _EXIT_INTERRUPTED
+        return EXIT_INTERRUPTED
     return 1 if collected.failed else 0
 
 
 def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str]]":
-    """Read files of deals, joined in order, and their SHA-256 digests."""
+    """Read files of deals and join them in order. Return them with each file's SHA-256 digest."""
     from sim.lab.collected_deals import DealsSource, join_deals, load_deals
 
     parts = [load_deals(path) for path in files]
@@ -297,7 +291,7 @@ def _write_page(
 
 
 def _check_installed(path: str, method: str, *packages: str) -> None:
-    """Check that `path`, `method` and `packages` are available. Raises CliError."""
+    """Raise CliError if a package is missing, or UsageError if `path` does not allow `method`."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise CliError(
@@ -316,22 +310,6 @@ def _ignore_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _show_progress(deals: int) -> Iterator[Progress]:
-    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
-    console = Console(stderr=True)
-    with Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("deals, {task.fields[rate]}, left:"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    ) as progress:
-        progress.add_task("", total=deals, rate="…")
-        yield progress
 
 
 def _advance(progress: Progress, deals: int) -> None:

@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.cli.options import DecimalNumber, WholeNumber
+from controller.cli.options import FILE, FOLDER, DecimalNumber, WholeNumber
 from controller.config import SimConfig, load_sim
 from controller.service.process_signals import termination_signals
 from sim.board_process import (
@@ -64,7 +64,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.option(
     "--config",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The simulator's configuration file, sim.toml. Default: the standard settings.",
 )
 @click.option(
@@ -92,7 +92,7 @@ Examples:
 @click.option(
     "--faults",
     "faults_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="A file with your own wear level: `rates` and `together`, as in sim/faults.toml.",
 )
 @click.option(
@@ -104,7 +104,7 @@ Examples:
 @click.option("--part", metavar="K/N", hidden=True, help="Run only every Nth table, from the Kth.")
 @click.option(
     "--runtime-dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="The folder for links to ptys and for sockets. Default: a temporary folder in memory.",
 )
 def command(
@@ -121,7 +121,9 @@ def command(
     part: str | None,
     runtime_dir: Path | None,
 ) -> None:
-    """Run simulated tables only, with their boards on ptys.
+    """Run only simulated tables, without machine or gateway.
+
+    Their boards are on pseudo-terminals (ptys).
 
     Each table has mechanics, a dealer and a reader board that run the real firmware, a panel, and a
     simulated person. The boards of one table are separate processes: killing one unplugs that
@@ -161,7 +163,7 @@ def command(
 def _make_settings(
     chosen: SimConfig, speed: float | None, faults: tuple[str, ...], faults_file: Path | None
 ) -> MechanicsSettings:
-    """Return the mechanics' settings. Raises CliError for a fault that is not possible here."""
+    """Return the settings of the mechanics. Raises CliError for a fault that cannot happen here."""
     mechanics = chosen.mechanics
     try:
         worn = get_wear_level(mechanics.wear) if faults_file is None else load_wear(faults_file)
@@ -182,7 +184,7 @@ def _make_settings(
 
 
 def choose_interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
-    """Return the interpreter of the board processes, or None for boards inside this process.
+    """Return the interpreter for board processes, or None if the boards run inside this process.
 
     Raises CliError if MicroPython is missing, or is requested inside this process.
     """
@@ -198,7 +200,7 @@ def choose_interpreter(name: str, boards: str | None, tables: int) -> Interprete
 
 
 def _worker_commands(root: Path, processes: int) -> list[list[str]]:
-    """Return the command of each simulator process: this command, with its part of the tables."""
+    """Return the command of each simulator process: this command with its share of the tables."""
     context = click.get_current_context()
     words: list[str] = []
     for option in context.command.params:
@@ -220,9 +222,9 @@ def _make_stop_event() -> asyncio.Event:
 
 
 async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
-    """Run these tables in this process.
+    """Run these simulated tables in this process until a signal.
 
-    A part of a hall also ends when its standard input closes.
+    A process that runs a share of the tables also ends when its standard input closes.
     """
     stop = _make_stop_event()
     if is_part:
@@ -241,7 +243,7 @@ async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -
 
 
 async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
-    """Run a process for each part, and print the addresses of the tables in order.
+    """Run a process for each share of the tables, and print the tables' addresses in order.
 
     Raises WorkerEnded if a process ends unexpectedly. The other processes are ended too.
     """

@@ -1,8 +1,9 @@
-"""Exact chances in a fair deal of 108 cards to four hands of 27.
+"""Exact probabilities in a fair deal of 108 cards to four hands of 27.
 
-The chances are counted, not simulated. All 108!/(27!)⁴ deals are equally likely, whatever the
-order of the cards. A chance given here for some cards therefore holds for any other cards, if
-they are chosen without knowledge of the pockets.
+The probabilities are counted, not simulated. All 108!/(27!)⁴ deals are equally likely, whatever the
+order of the cards. A probability given here for some cards therefore holds for any other cards, if
+they are chosen without knowledge of the pockets. A "letter" is the pocket of one card in the
+sequence of pockets.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,23 +16,22 @@ N = 108
 SEATS = 4
 HAND = N // SEATS
 RANK = 8
-"""Cards of one rank in two packs."""
+"""The number of cards of one rank in two packs."""
 RANKS = 13
 
 PAIR = Fraction(HAND - 1, N - 1)
-"""The chance that two given cards are in one hand: 26/107."""
+"""The probability that two given cards are in one hand: 26/107."""
 TRIPLE = PAIR * Fraction(HAND - 2, N - 2)
-"""The chance that three given cards are in one hand."""
+"""The probability that three given cards are in one hand."""
 TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), perm(N - 2, 2))
-"""The chance that two given cards share a hand, and two others share that or another hand."""
+"""The probability that two given cards share a hand, and two others share that or another hand."""
 
 
 def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
-    """Return the covariance of two counts of pairs in one hand.
+    """Return the covariance of two counts of card pairs whose two cards are in the same hand.
 
-    Both counts are numbers of pairs whose two cards are in the same hand. Each pair of the first
-    count is combined with each pair of the second. Of these couples, `same` are the same two cards,
-    `sharing` have one card in common, and `disjoint` have none.
+    Each pair of the first count is combined with each pair of the second. Of these combinations,
+    `same` are the same two cards, `sharing` have one card in common, and `disjoint` have none.
     """
     square = PAIR * PAIR
     return (
@@ -42,7 +42,7 @@ def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
 
 
 def pairs_variance(degrees: Sequence[int]) -> float:
-    """Return the variance of the number of given pairs whose cards share a hand.
+    """Return the variance of the number of given card pairs whose cards are in the same hand.
 
     `degrees`: for each card, the number of pairs that contain the card. No pair may occur twice.
     """
@@ -53,18 +53,19 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 @cache
 def longest_run_chances() -> tuple[Fraction, ...]:
-    """Return the chances of a longest run of 0, 1, …, 27 equal letters in the sequence."""
+    """Return the probabilities that the longest run of one pocket has 0, 1, …, 27 cards."""
     ways = factorial(N) // factorial(HAND) ** SEATS
     upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
 
 
 def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
-    """Return how many sequences of `hand` letters for each seat have no run longer than `most`.
+    """Return the number of pocket sequences without more than `most` equal pockets in a row.
 
-    The letters of a seat are cut into blocks. Inclusion and exclusion counts the words in which no
-    two blocks of one seat touch: m blocks are joined to j in C(m−1, j−1) ways, with the sign of
-    m−j. The j₁+…+j₄ joined blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
+    Each of the `seats` letters occurs `hand` times. The letters of a seat are cut into blocks.
+    Inclusion and exclusion counts the words in which no two blocks of one seat touch: m blocks are
+    joined to j in C(m−1, j−1) ways, with the sign of m−j. The j₁+…+j₄ joined blocks of four seats
+    have (j₁+…+j₄)!/(j₁!…j₄!) orders.
     """
     glued = [Fraction(0)] * (hand + 1)
     for m in range(1, hand + 1):
@@ -79,7 +80,10 @@ def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> in
 
 
 def _compositions(total: int, parts: int, most: int) -> int:
-    """Return in how many ways `total` is a sum of `parts` numbers from 1 to `most`."""
+    """Return the number of ways to write `total` as an ordered sum of `parts` numbers.
+
+    Each number is between 1 and `most`.
+    """
     return sum(
         (-1) ** k * comb(parts, k) * comb(total - k * most - 1, parts - 1)
         for k in range(parts + 1)
@@ -96,13 +100,13 @@ def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
 
 
 def is_descent(letters: Sequence[int]) -> bool:
-    """Return whether the second of two letters is the lower one (a descent)."""
+    """Return True if the second of two pocket numbers is lower than the first."""
     before, after = letters
     return before > after
 
 
 def is_valley(letters: Sequence[int]) -> bool:
-    """Return whether the second of three letters is lower than both others."""
+    """Return True if the second of three pocket numbers is lower than both others."""
     before, lowest, after = letters
     return before > lowest < after
 
@@ -111,7 +115,7 @@ def is_valley(letters: Sequence[int]) -> bool:
 def window_moments(
     holds: Callable[[Sequence[int]], bool], width: int, hand: int = HAND, seats: int = SEATS
 ) -> tuple[float, float]:
-    """Return mean and variance of the number of places where `holds` is True for a sequence.
+    """Return mean and variance of the number of places in a sequence at which `holds` is True.
 
     `holds` receives each group (window) of `width` consecutive letters. Two windows either overlap
     or have no letter in common. Without overlap, their distance does not matter, because all orders
@@ -120,7 +124,7 @@ def window_moments(
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the chance that `holds` is True at one window and `shift` letters later."""
+        """Return the probability that `holds` is True at one window and `shift` letters later."""
         ways = sum(
             prod(perm(hand, word.count(seat)) for seat in range(seats))
             for word in product(range(seats), repeat=width + shift)
@@ -136,10 +140,11 @@ def window_moments(
 
 @cache
 def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
-    """Return mean and variance of the number of correct guesses by a guesser with a perfect memory.
+    """Return mean and variance of the correct guesses of a player who remembers all dealt cards.
 
-    `left`: how many cards each seat has still to get, in descending order. The best guess is a seat
-    with the largest number. The guess is right with the chance left[0] / sum(left).
+    The player guesses the seat of each next card. `left`: how many cards each seat has still to
+    get, in descending order. The best guess is a seat with the largest number. The guess is right
+    with the probability left[0] / sum(left).
     """
     mean = square = 0.0
     for place, cards in enumerate(left):
@@ -154,7 +159,7 @@ def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float
 
 @cache
 def cards_until_all_seats() -> tuple[Fraction, ...]:
-    """Return the chances that 0, 1, …, 82 cards are needed until every seat has a card."""
+    """Return the probabilities that the last seat gets its first card as card 0, 1, …, 82."""
     met = [
         1
         - sum(
@@ -168,10 +173,10 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the chance of each number of pairs that share a hand among four cards (6 pairs).
+    """Return the probability of each number of pairs, among four given cards, in one hand.
 
-    6: all four in one hand. 3: three and one. 2: two and two. 1: two, one and one. 0: one in each
-    hand.
+    Four cards make six pairs. 6: all four in one hand. 3: three and one. 2: two and two. 1: two,
+    one and one. 0: one in each hand.
     """
     chances: dict[int, Fraction] = {}
     for split in product(range(5), repeat=SEATS):
@@ -182,16 +187,17 @@ def four_cards_together() -> dict[int, Fraction]:
 
 
 def four_cards_at_seat() -> tuple[Fraction, ...]:
-    """Return the chances that a seat gets 0…4 of four given cards, such as the jokers."""
+    """Return the probabilities that a seat gets 0…4 of four given cards, such as the jokers."""
     return tuple(_hand(4, k) for k in range(5))
 
 
 @cache
 def bomb_moments() -> tuple[float, float]:
-    """Return mean and variance, for one deal, of the number of ranks held four times or more.
+    """Return mean and variance of the number of bombs in one deal.
 
-    The count is over 13 ranks × 4 hands. The values are exact. They are calculated from one rank in
-    one hand, one rank in two hands, and two ranks in the same hand or in different hands.
+    A bomb here is a rank that one hand has four times or more, counted over 13 ranks × 4 hands. The
+    values are exact. They are calculated from one rank in one hand, one rank in two hands, and two
+    ranks in the same hand or in different hands.
     """
     big = range(4, RANK + 1)
     one = sum(_hand(RANK, k) for k in big)
@@ -212,7 +218,10 @@ def bomb_moments() -> tuple[float, float]:
 
 
 def _two_hands() -> Fraction:
-    """Return the chance that one hand has four of a rank and another hand four of another rank."""
+    """Return the probability that two given hands each have four or more of a given rank.
+
+    The two ranks differ.
+    """
     rest = N - 2 * RANK
     ways = 0
     # The counts of rank one (a, b) and of rank two (c, d) in the two hands.
@@ -232,12 +241,12 @@ def _two_hands() -> Fraction:
 
 
 def _hand(cards: int, here: int) -> Fraction:
-    """Return the chance that a hand contains exactly `here` of `cards` given cards."""
+    """Return the probability that a hand contains exactly `here` of `cards` given cards."""
     return Fraction(comb(cards, here) * comb(N - cards, HAND - here), comb(N, HAND))
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the chance that the first hands contain `split` of `cards` given cards."""
+    """Return the probability that the first hand has `split[0]` of `cards` given cards, etc."""
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

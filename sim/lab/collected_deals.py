@@ -1,8 +1,8 @@
-"""Collected deals as arrays with one byte for each card. LAB.md describes the columns.
+"""Collected deals as arrays with one byte for each card.
 
-A row is a deal. A column is a card, in the order in which the hopper fed the cards: feed index
-1…108. Seats are numbers in playing order (N 0, W 1, S 2, E 3). A card is the number copy × 54 +
-face.
+LAB.md describes the columns. A row is a deal. A column is a card, in the order in which the hopper
+fed the cards: feed index 1…108. Seats are numbers in playing order (N 0, W 1, S 2, E 3). A card is
+the number copy × 54 + face.
 """
 
 import os
@@ -28,18 +28,18 @@ from controller.seats import SEATS
 CARDS = 2 * FACE_COUNT
 """The number of cards in the set: two packs with their jokers.
 
-All figures of the lab assume this set.
+All calculations of the lab assume this set.
 """
 HAND = CARDS // len(SEATS)
 
 Rows = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 
-_BLOCK_DEALS = 5_000
+BLOCK_DEALS = 5_000
 
 
 class ReadingOutcome(IntEnum):
-    """The result of reading a card."""
+    """The result of reading one card: accepted, read again, or sent to the tray."""
 
     ACCEPTED = 0
     READ_AGAIN = 1
@@ -48,11 +48,11 @@ class ReadingOutcome(IntEnum):
 
 
 class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The origin of some deals. `seed` is None if the system's entropy was used.
+    """The origin of a collection of deals: method, seed, and number of attempts.
 
-    `asked`: how many deals were requested. `given_up`: how many attempts ended as misdeal or void.
-    None of these attempts is among the rows. `passes`: how often the shuffler shuffled before each
-    deal.
+    `seed` is None if the system's entropy was used. `asked`: how many deals were requested.
+    `given_up`: how many attempts ended as misdeal or void. None of these attempts is among the
+    rows. `passes`: how often the shuffler shuffled before each deal.
     """
 
     path: str = "given"
@@ -65,12 +65,12 @@ class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InvalidDeals(ValueError):
-    """Arrays that are not valid deals. The message names the row."""
+    """Error for arrays that are not valid deals. The message names the first wrong row."""
 
 
 @dataclass(frozen=True, eq=False)
 class CollectedDeals:
-    """Deals in the order in which they were dealt.
+    """Deals as arrays, in the order in which they were dealt.
 
     `cards`: the cards as the hopper fed them. `waiting`: for each card, the pocket that waited.
     `seats`: for each card, the pocket that finally received the card. `verdicts`: for each card,
@@ -88,19 +88,15 @@ class CollectedDeals:
     source: DealsSource
 
     def __len__(self) -> int:
-        """Return the number of deals."""
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks that are small enough for arrays of numbers.
-
-        `follows` is cut too.
-        """
-        for begin in range(0, len(self), _BLOCK_DEALS):
-            yield self[begin : begin + _BLOCK_DEALS]
+        """Yield the deals in blocks, so that arrays of wider numbers fit in the memory."""
+        for begin in range(0, len(self), BLOCK_DEALS):
+            yield self[begin : begin + BLOCK_DEALS]
 
     def __getitem__(self, rows: slice) -> "CollectedDeals":
-        """Return the deals of these rows."""
+        """Return the deals of the slice `rows`."""
         return CollectedDeals(
             self.cards[rows],
             self.waiting[rows],
@@ -121,12 +117,10 @@ def make_deals(
     follows: ArrayLike | None = None,
     source: DealsSource | None = None,
 ) -> CollectedDeals:
-    """Return deals made from any rows of numbers.
-
-    Raises InvalidDeals for rows that cannot be deals.
+    """Return deals made from rows of numbers, after a check.
 
     Without `verdicts`, every card counts as accepted. Without `follows`, each deal except the first
-    follows the deal before.
+    follows the deal before. Raises InvalidDeals for rows that cannot be deals.
     """
     dealt = _as_rows("cards", cards)
     shape = dealt.shape
@@ -157,15 +151,17 @@ def check_deals(deals: CollectedDeals) -> None:
         raise InvalidDeals(f"follows: {deals.follows.shape} flags for {shape[0]} deals")
     if len(deals) and deals.follows[0]:
         raise InvalidDeals("row 0: nothing is there for the first deal to follow")
-    for begin in range(0, len(deals), _BLOCK_DEALS):
-        block = deals[begin : begin + _BLOCK_DEALS]
+    for number, block in enumerate(deals.blocks()):
         for name, bad in _bad_rows(block):
             if bad.any():
-                raise InvalidDeals(f"row {begin + int(bad.argmax())}: {name}")
+                raise InvalidDeals(f"row {number * BLOCK_DEALS + int(bad.argmax())}: {name}")
 
 
 def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
-    """Return all parts as one collection. The first deal of each part follows no other deal."""
+    """Return one collection with the deals of all parts.
+
+    The first deal of each part follows no other deal.
+    """
 
     def stack_rows(name: str) -> Rows:
         rows = (getattr(one, name) for one in parts)
@@ -176,28 +172,23 @@ def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> Collecte
         stack_rows("waiting"),
         stack_rows("seats"),
         stack_rows("verdicts"),
-        None if any(one.collected is None for one in parts) else stack_rows("collected"),
+        None if any(one.collected is None for one in parts) else stack_rows(_STACK),
         np.concatenate([np.zeros(0, np.bool_), *(one.follows for one in parts)]),
         source,
     )
 
 
 def number_cards(faces: ArrayLike) -> Rows:
-    """Return card numbers for faces (0…53, n rows of 108). The first of two equal faces is copy 0.
+    """Return rows of card numbers for rows of faces (0…53, n rows of 108).
 
-    The two copies of a face look the same. The copy number depends on the feed order alone, so it
-    does not change the chances of any figure about pockets.
+    The first of two equal faces is copy 0. The two copies of a face look the same. The copy number
+    depends on the feed order alone, so it does not change the chances of any count of pockets.
     """
     row = np.asarray(faces, np.int64)
     order = np.argsort(row, axis=1, kind="stable")
     copies = np.empty_like(row)
     np.put_along_axis(copies, order, np.broadcast_to(np.arange(CARDS) % 2, row.shape), 1)
     return (row + FACE_COUNT * copies).astype(np.uint8)
-
-
-def deal_columns(deals: CollectedDeals) -> dict[str, NDArray[np.uint8] | Flags]:
-    """Return the existing arrays by the names of their columns."""
-    return _row_columns(deals) | {_FLAGS: deals.follows}
 
 
 def _row_columns(deals: CollectedDeals) -> dict[str, Rows]:
@@ -240,7 +231,6 @@ A zip file that claims more is not unpacked.
 
 _SOURCE = "source"
 _MAX_SOURCE_BYTES = 10_000
-_MAX_ERROR_CHARS = 200
 _ROWS = ("cards", "waiting", "seats", "verdicts")
 _STACK = "collected"
 _FLAGS = "follows"
@@ -258,8 +248,8 @@ _HEADER = re.compile(
 
 def save_deals(deals: CollectedDeals, path: Path) -> None:
     """Write the deals to a file, completely or not at all. The same deals give the same bytes."""
-    arrays: dict[str, NDArray[np.uint8] | NDArray[np.bool_]] = deal_columns(deals)
-    arrays[_SOURCE] = np.frombuffer(msgspec.json.encode(deals.source), np.uint8)
+    source = np.frombuffer(msgspec.json.encode(deals.source), np.uint8)
+    arrays = {**_row_columns(deals), _FLAGS: deals.follows, _SOURCE: source}
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -274,7 +264,10 @@ def save_deals(deals: CollectedDeals, path: Path) -> None:
 
 
 def load_deals(path: Path) -> CollectedDeals:
-    """Read a file of deals. Raises FileError, with a text of one line, for anything else."""
+    """Return the deals in the file at `path`.
+
+    Raises FileError, with a text of one line, if this is no file of deals.
+    """
     try:
         with path.open("rb") as file:
             return read_deals(file)
@@ -285,7 +278,7 @@ def load_deals(path: Path) -> CollectedDeals:
 
 
 def read_deals(file: IO[bytes]) -> CollectedDeals:
-    """Read deals from an open file. Raises InvalidDeals."""
+    """Return the deals in an open file. Raises InvalidDeals if this is no file of deals."""
     try:
         with zipfile.ZipFile(file) as archive:
             return _unpack(archive)
@@ -296,9 +289,7 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
         if isinstance(error, InvalidDeals) or getattr(error, "errno", None) is not None:
             raise  # an error of the disk; the OSError of a damaged stream has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
-        raise InvalidDeals(
-            f"this is no file of collected deals: {words[:_MAX_ERROR_CHARS]}"
-        ) from None
+        raise InvalidDeals(f"this is no file of collected deals: {words[:200]}") from None
 
 
 def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
@@ -316,7 +307,7 @@ def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
 def _read_array(
     archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
-    """Return the bytes of one array.
+    """Return one array of a zip archive, after checks of its kind, size and shape.
 
     Raises InvalidDeals before it unpacks an array that is too large.
     """

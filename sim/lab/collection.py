@@ -5,7 +5,8 @@ With a seed, the collected deals do not depend on the number of processes.
 
 import random
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from importlib.metadata import version
 from typing import Literal
 
@@ -18,14 +19,16 @@ from sim.worker_processes import WorkerPool
 CollectionPath = Literal["sequence", "full"]
 
 PART_DEALS = {"sequence": 500, "full": 10}
-"""The number of deals in one part, dealt one after the other.
+"""The number of deals in one part, by path.
+
+The deals of a part are dealt one after the other.
 
 Parts are small, so that results arrive often and every core has work.
 """
 
 
 class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The request for a collection of deals.
+    """The plan of a collection: how many deals, and how they are dealt.
 
     `seed`: None uses the system's entropy. `again`: True deals other deals with the same seed, for
     a retest.
@@ -39,7 +42,7 @@ class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CollectionPart(msgspec.Struct, frozen=True):
-    """One part of a plan. The first part has number 0."""
+    """One part of a collection, which one process deals. The first part has number 0."""
 
     plan: CollectionPlan
     number: int
@@ -47,7 +50,7 @@ class CollectionPart(msgspec.Struct, frozen=True):
 
 
 class CollectionResult(msgspec.Struct, frozen=True):
-    """The result of a collection.
+    """The collected deals, and the errors that occurred.
 
     `deals`: the deals of all finished parts. `interrupted`: True if a user stopped the collection.
     `failed`: one line for each part that failed.
@@ -59,7 +62,7 @@ class CollectionResult(msgspec.Struct, frozen=True):
 
 
 def plan_parts(plan: CollectionPlan) -> Iterator[CollectionPart]:
-    """Yield the parts of a plan in order. The last part has the remaining deals."""
+    """Yield the parts of a collection in order. The last part has the remaining deals."""
     size = PART_DEALS[plan.path]
     for number, begun in enumerate(range(0, plan.deals, size)):
         yield CollectionPart(plan, number, min(size, plan.deals - begun))
@@ -72,25 +75,60 @@ def collect_deals(
     jobs: int = 1,
     on_deals: Callable[[int], None] = lambda deals: None,
 ) -> CollectionResult:
-    """Collect the deals of a plan in `jobs` processes.
+    """Return the deals of `plan`, which `jobs` processes deal.
 
     After a KeyboardInterrupt, the function returns the deals of the finished parts. `entropy` is
     the system's source of random bytes, for a plan without a seed. `on_deals` receives the number
     of deals of each finished part.
     """
-    queue = _PartQueue(plan_parts(plan), entropy, on_deals)
+    finished: dict[int, CollectedDeals] = {}
+    failed: list[str] = []
+    interrupted = False
     try:
-        if jobs == 1 or plan.deals <= PART_DEALS[plan.path]:
-            queue.run_here()
-        else:
-            queue.run_in_processes(jobs)
+        with closing(_deal_parts(plan, entropy, jobs)) as parts:
+            for part, dealt in parts:
+                if isinstance(dealt, CollectedDeals):
+                    finished[part.number] = dealt
+                    on_deals(len(dealt))
+                else:
+                    failed.append(dealt)
     except KeyboardInterrupt:
-        return queue.result(plan, interrupted=True)
-    return queue.result(plan, interrupted=False)
+        interrupted = True
+    there = [finished[number] for number in sorted(finished)]
+    source = DealsSource(
+        path=plan.path,
+        method=plan.method,
+        seed=plan.seed,
+        asked=plan.deals,
+        given_up=sum(part.source.given_up for part in there),
+        passes=max((part.source.passes for part in there), default=0),
+        version=version("dealtable"),
+    )
+    return CollectionResult(join_deals(there, source), interrupted, tuple(failed))
+
+
+def _deal_parts(
+    plan: CollectionPlan, entropy: Entropy, jobs: int
+) -> Generator[tuple[CollectionPart, CollectedDeals | str]]:
+    """Yield each part with its deals, or with one line about its error.
+
+    The parts are dealt in this process, or in `jobs` other processes.
+    """
+    if jobs == 1 or plan.deals <= PART_DEALS[plan.path]:
+        for part in plan_parts(plan):
+            yield part, _run_guarded(part, entropy)
+        return
+    calls = ((part, (part, entropy)) for part in plan_parts(plan))
+    with WorkerPool(_run_guarded, jobs) as workers:
+        for part, dealt in workers.results(calls):
+            if dealt is None:
+                yield part, "a process that dealt died"
+                return
+            yield part, dealt
 
 
 def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
-    """Deal one part.
+    """Return the deals of one part of a collection, dealt in this process.
 
     The random numbers come from the plan's seed, or from `entropy` without a seed.
     """
@@ -105,58 +143,8 @@ def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
     return deal_life(part.deals, entropy)
 
 
-class _PartQueue:
-    """The parts that are still to deal, and the results of the finished parts."""
-
-    def __init__(
-        self, todo: Iterator[CollectionPart], entropy: Entropy, saw: Callable[[int], None]
-    ) -> None:
-        self._parts, self._entropy, self._on_deals = todo, entropy, saw
-        self._dealt: dict[int, CollectedDeals] = {}
-        self._failed: list[str] = []
-
-    def run_here(self) -> None:
-        """Deal all parts in this process."""
-        for part in self._parts:
-            self._store(part, _run_guarded(part, self._entropy))
-
-    def run_in_processes(self, jobs: int) -> None:
-        """Deal all parts in other processes.
-
-        Raises KeyboardInterrupt after these processes have ended.
-        """
-        calls = ((part, (part, self._entropy)) for part in self._parts)
-        with WorkerPool(_run_guarded, jobs) as workers:
-            for part, dealt in workers.results(calls):
-                if dealt is None:
-                    self._failed.append("a process that dealt died")
-                    return
-                self._store(part, dealt)
-
-    def result(self, plan: CollectionPlan, *, interrupted: bool) -> CollectionResult:
-        """Return the collected deals, in the order of the parts."""
-        there: Sequence[CollectedDeals] = [self._dealt[number] for number in sorted(self._dealt)]
-        source = DealsSource(
-            path=plan.path,
-            method=plan.method,
-            seed=plan.seed,
-            asked=plan.deals,
-            given_up=sum(part.source.given_up for part in there),
-            passes=max((part.source.passes for part in there), default=0),
-            version=version("dealtable"),
-        )
-        return CollectionResult(join_deals(there, source), interrupted, tuple(self._failed))
-
-    def _store(self, part: CollectionPart, dealt: CollectedDeals | str) -> None:
-        if isinstance(dealt, str):
-            self._failed.append(dealt)
-            return
-        self._dealt[part.number] = dealt
-        self._on_deals(len(dealt))
-
-
 def _run_guarded(part: CollectionPart, entropy: Entropy) -> CollectedDeals | str:
-    """Return the deals of a part, or one line with the error. The other parts continue."""
+    """Return the deals of a part, or one line with its error, so that other parts continue."""
     try:
         return run_part(part, entropy)
     except Exception as error:

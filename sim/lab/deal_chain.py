@@ -1,4 +1,4 @@
-"""Simulated chains of deals: the collected stack, the shuffler's passes and the next deal.
+"""Simulated chains of deals: collect the stack of cards, shuffle it, and deal again.
 
 The model is a severe test for a machine that relies on its shuffler. Cards that were played
 together are together in the stack, and a few riffles leave much of this order.
@@ -30,22 +30,20 @@ _RANKS = 13
 
 
 def new_stack() -> list[int]:
-    """Return a new set in the order of its two boxes."""
+    """Return the card numbers of a new set, in the order of its two boxes."""
     return list(range(CARDS))
 
 
 def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Random) -> list[int]:
-    """Return the stack after a hand is played. `cards` went to `seats`, 0…3 in playing order.
+    """Return the stack of cards as people collect it after play.
 
-    In turn, each player plays all their cards of their lowest rank. Jokers are played last. A
-    random player leads.
+    `cards` went to `seats`, 0…3 in playing order. In turn, each player plays all their cards of
+    their lowest rank. Jokers are played last. A random player leads.
     """
     held: list[list[int]] = [[] for _ in SEATS]
     for card, seat in zip(cards, seats, strict=True):
         held[seat].append(card)
-    groups = [
-        [list(group) for _, group in groupby(sorted(hand, key=_rank), key=_rank)] for hand in held
-    ]
+    groups = [[list(same) for _, same in groupby(sorted(hand, key=_rank), _rank)] for hand in held]
     leads = chance.randrange(len(SEATS))
     stack: list[int] = []
     for trick in range(max(map(len, groups))):
@@ -57,7 +55,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
 
 
 def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
-    """Return the stack after a misdeal: the cards of the pockets, one pocket on the other."""
+    """Return the stack of cards after a misdeal: the cards of one pocket on those of the other."""
     return [
         card
         for pocket in range(len(SEATS))
@@ -67,7 +65,7 @@ def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
 
 
 def riffle_stack(stack: Sequence[int], passes: int, chance: random.Random) -> list[int]:
-    """Return the stack after `passes` riffles of the Gilbert–Shannon–Reeds model.
+    """Return the stack of cards after `passes` riffles by the Gilbert–Shannon–Reeds model.
 
     A fair coin for each card decides the size of the two halves. Each next card falls from one of
     the halves with a chance in proportion to the cards left in it.
@@ -87,7 +85,7 @@ def _rank(card: int) -> int:
 
 
 class PocketPlan(NamedTuple):
-    """The waiting pocket (0…3) and the final pocket of each card, by feed index."""
+    """The pocket (0…3) that waits for each card, and the card's final pocket, by feed index."""
 
     waiting: list[int]
     seats: list[int]
@@ -99,11 +97,13 @@ _SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 READ_AGAIN_RATE = 0.01
 TRAY_RATE = 0.004
 STAYS_BAD_RATE = 0.1
-"""The rates of the simulated reader: a second look, the tray, and the tray again."""
+"""The rates of the simulated reader: cards that are read again, cards that are sent to the
+tray, and cards that stay unreadable when the tray returns them.
+"""
 
 
 def draw_verdicts(chance: random.Random) -> list[int] | None:
-    """Return the reading outcomes of 108 cards, or None for a misdeal.
+    """Return random reading outcomes of 108 cards, or None for a misdeal.
 
     The outcomes do not depend on faces or pockets. A misdeal has the same causes as at a table: too
     many cards in the tray, or a card that is unreadable for the third time.
@@ -125,14 +125,17 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 
 
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal by the sequence, with the ledger's rule for cards from the tray, as a table does."""
+    """Return the pockets as a table deals: each card goes to its place in the sequence.
+
+    The ledger's rule decides the places of cards that return from the tray.
+    """
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     in_tray = max(said) >= ReadingOutcome.TRAY
     return PocketPlan(waiting, route_through_tray(letters, said) if in_tray else list(waiting))
 
 
 def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal each card to a random pocket that is not full."""
+    """Return the pockets if each card goes to a random pocket that is not full."""
     room = [HAND] * len(SEATS)
     waiting = []
     for _ in range(CARDS):
@@ -143,13 +146,16 @@ def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Rand
 
 
 def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Deal to the pockets in turn. Only the shuffler causes chance."""
+    """Return the pockets if the cards go to the four pockets in turn.
+
+    Only the shuffler causes chance.
+    """
     waiting = [index % len(SEATS) for index in range(CARDS)]
     return PocketPlan(waiting, list(waiting))
 
 
 def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Move all later cards forward when a card goes to the tray.
+    """Return the pockets if a card in the tray moves all later cards one place forward.
 
     The next accepted card gets the pocket of the tray's card, and so on.
     """
@@ -163,7 +169,7 @@ def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) ->
 
 
 def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
-    """Return the final pocket of each card, by feed index.
+    """Return the final pocket of each card, by feed index, if some cards go to the tray.
 
     The production ledger assigns the places. The tray returns its last card first. A card that is
     unreadable again goes back to the tray.
@@ -171,38 +177,25 @@ def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
     ledger = Ledger(expected=CARDS)
     seats = [0] * CARDS
     tray: list[tuple[int, int]] = []
+
+    def pass_window(card: int, bad_reads: int) -> None:
+        nonlocal ledger
+        number = len(ledger.cards) + 1
+        seen = book.with_card(ledger, number, from_tray=number > CARDS, doubled=False)
+        assert seen is not None
+        letter = letters[seen.cards[-1].place - 1]
+        if bad_reads > 0:
+            tray.append((card, bad_reads - 1))
+        else:
+            seats[card] = _SEAT_NUMBERS[letter]
+        ledger = book.with_landing(seen, number, TRAY if bad_reads > 0 else letter)
+
     for index in range(CARDS):
-        ledger = _pass_card(
-            ledger, index, said[index] - ReadingOutcome.READ_AGAIN, letters, tray, seats
-        )
+        pass_window(index, said[index] - ReadingOutcome.READ_AGAIN)
     ledger = book.with_unreached_places(ledger)
     while tray:
-        index, more = tray.pop()
-        ledger = _pass_card(ledger, index, more, letters, tray, seats)
+        pass_window(*tray.pop())
     return seats
-
-
-def _pass_card(
-    ledger: Ledger,
-    card: int,
-    rounds: int,
-    letters: str,
-    tray: list[tuple[int, int]],
-    seats: list[int],
-) -> Ledger:
-    """Return the ledger after a card passed the window.
-
-    `rounds`: how many more times the card is unreadable, from this pass on.
-    """
-    number = len(ledger.cards) + 1
-    seen = book.with_card(ledger, number, from_tray=number > CARDS, doubled=False)
-    assert seen is not None
-    letter = letters[seen.cards[-1].place - 1]
-    if rounds > 0:
-        tray.append((card, rounds - 1))
-    else:
-        seats[card] = _SEAT_NUMBERS[letter]
-    return book.with_landing(seen, number, TRAY if rounds > 0 else letter)
 
 
 METHODS: dict[str, Method] = {
@@ -226,7 +219,7 @@ Entropy = Callable[[int], bytes]
 
 
 def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> CollectedDeals:
-    """Deal `deals` deals, one after the other, with the same cards.
+    """Return `deals` simulated deals, dealt one after the other with the same cards.
 
     `method`: a key of METHODS. `entropy(n)` returns n bytes. The bytes are the seeds of the deals
     and the random choices of people, shuffler and reader. `match` identifies the chain, so that no

@@ -1,14 +1,16 @@
-"""Figures that the tests use, calculated once for each deal, and the results of the tests.
+"""Counts that the statistical tests use, calculated once for each deal, and test results.
 
 `DealMeasures` calculates where each card was fed, where the card finally was, and counts made from
-both. The functions below return a `StatisticResult` for a kind of figure.
+both. The functions below return a `StatisticResult` for a kind of count.
 """
 
+from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from controller.cards import FACE_COUNT
 from controller.seats import SEATS
@@ -24,35 +26,37 @@ RANKS = 13
 STRENGTH = np.array(
     [*(face % RANKS for face in range(FACE_COUNT - 2)), RANKS, RANKS + 1] * 2, np.float64
 )
-"""The worth of a card, by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
+"""The value of a card, by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
 CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 
 class DealMeasures:
-    """Figures of each deal. A figure of pairs counts the pairs of cards that are in one hand."""
+    """Counts made from collected deals.
+
+    Most of them have one number for each deal. A count of pairs counts the pairs of cards whose two
+    cards are in one hand.
+    """
 
     def __init__(self, deals: CollectedDeals) -> None:
-        """Store the deals."""
         self.deals = deals
 
     def __len__(self) -> int:
-        """Return the number of deals."""
         return len(self.deals)
 
     @cached_property
     def seat_of(self) -> NDArray[np.uint8]:
-        """The final pocket of each card, by card number."""
+        """The final pocket of each card, as rows with one column for each card number."""
         return _by_card(self.deals.cards, self.deals.seats)
 
     @cached_property
     def place_of(self) -> NDArray[np.uint8]:
-        """The feed position of each card, by card number, from 0."""
+        """The feed position of each card, from 0, as rows with one column for each card number."""
         places = np.broadcast_to(np.arange(CARDS, dtype=np.uint8), self.deals.cards.shape)
         return _by_card(self.deals.cards, places)
 
     @cached_property
     def stack_of(self) -> NDArray[np.uint8] | None:
-        """The position in the collected stack of each fed card, by feed index, from 0."""
+        """The position from 0 that each fed card had in the collected stack, by feed index."""
         stack = self.deals.collected
         if stack is None:
             return None
@@ -62,42 +66,45 @@ class DealMeasures:
 
     @cached_property
     def followers(self) -> Ints:
-        """The rows whose deal follows the deal of the row before."""
+        """The row numbers of deals that were dealt with the cards of the row before."""
         return np.flatnonzero(self.deals.follows)
 
     def same_pocket_at(self, distance: int) -> Ints:
-        """Return how many of the 108 − `distance` pairs of places have the same waiting pocket."""
+        """Return the number of cards with the same waiting pocket as the card `distance` before.
+
+        Each deal has 108 − `distance` such pairs of cards.
+        """
         letters = self.deals.waiting
         return np.asarray((letters[:, distance:] == letters[:, :-distance]).sum(1))
 
     @cached_property
     def adjacent(self) -> Ints:
-        """The number of neighbours in the feed order with the same pocket, of 107."""
+        """The number of cards, of 107, with the same pocket as the card fed before them."""
         return self.same_pocket_at(1)
 
     @cached_property
     def pairs_in_blocks(self) -> Ints:
-        """The number of pairs with the same pocket within the 27 blocks of four places, of 162."""
+        """The number of card pairs, of 162, with the same pocket within blocks of four cards."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
 
     @cached_property
     def descents(self) -> Ints:
-        """The number of neighbours in the feed order whose second has the lower pocket, of 107."""
+        """The number of cards, of 107, with a lower pocket than the card fed before them."""
         letters = self.deals.waiting
         return np.asarray((letters[:, 1:] < letters[:, :-1]).sum(1))
 
     @cached_property
     def valleys(self) -> Ints:
-        """The number of places whose pocket is lower than the pockets before and after, of 106."""
+        """The number of places, of 106, whose pocket is lower than the pockets before and after."""
         letters = self.deals.waiting
         middle = letters[:, 1:-1]
         return np.asarray(((middle < letters[:, :-2]) & (middle < letters[:, 2:])).sum(1))
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """The number of correct guesses of the best guesser, of 108.
+        """The number of correct guesses, of 108, by the best guesser of the next pocket.
 
         The guesser always names a seat with the most cards to come. After each guess, the guesser
         learns where the card went, and forgets nothing.
@@ -111,23 +118,23 @@ class DealMeasures:
 
     @cached_property
     def longest(self) -> Ints:
-        """The length of the longest run of one pocket."""
+        """The largest number of successive cards with the same pocket."""
         return longest_runs(self.deals.waiting)
 
     @cached_property
     def twins(self) -> Ints:
-        """The number of faces with both copies in one hand, of 54."""
+        """The number of faces, of 54, with both copies in one hand."""
         return np.asarray((self.seat_of[:, :FACE_COUNT] == self.seat_of[:, FACE_COUNT:]).sum(1))
 
     @cached_property
     def jokers(self) -> Ints:
-        """The number of pairs of jokers in one hand, of 6."""
+        """The number of pairs of jokers, of 6, in one hand."""
         seats = self.seat_of[:, list(JOKERS)]
         return np.asarray(sum((seats[:, a] == seats[:, b]) for a in range(4) for b in range(a)))
 
     @cached_property
     def neighbours_together(self) -> Ints | None:
-        """The number of neighbours in the collected stack that are in one hand, of 107."""
+        """The number of neighbours in the collected stack, of 107, that came into one hand."""
         stack = self.deals.collected
         if stack is None:
             return None
@@ -136,34 +143,34 @@ class DealMeasures:
 
     @cached_property
     def carried_over(self) -> Ints:
-        """The number of cards with the same seat as in the deal before, of 108 (followers only)."""
+        """The number of cards, of 108, that have the same seat as in the deal before.
+
+        There is one number for each row of `followers`.
+        """
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
 
     @cached_property
     def bombs(self) -> Ints:
-        """The number of ranks held four times or more, over 13 ranks and 4 hands."""
+        """The number of times that a hand has a rank four times or more, of 13 ranks × 4 hands."""
         many = np.zeros(len(self), np.int64)
         for rank in range(RANKS):
-            copies = [
-                rank + RANKS * suit + FACE_COUNT * pack for suit in range(4) for pack in range(2)
-            ]
-            held = self.seat_of[:, copies]
+            same = [rank + RANKS * suit + FACE_COUNT * pack for suit in range(4) for pack in (0, 1)]
+            held = self.seat_of[:, same]
             for seat in range(len(SEATS)):
                 many += (held == seat).sum(1) >= 4
         return many
 
     def side_weights(self, *, tray_only: bool) -> Floats:
-        """Return the worth of each fed card, minus the mean of the set.
+        """Return the value of each fed card, minus the mean value of the set.
 
         With `tray_only`, cards that were not in the tray have the value 0.
         """
         worth = CENTRED_STRENGTH[self.deals.cards]
-        return (
-            np.where(self.deals.verdicts >= ReadingOutcome.TRAY, worth, 0.0) if tray_only else worth
-        )
+        in_tray = self.deals.verdicts >= ReadingOutcome.TRAY
+        return np.where(in_tray, worth, 0.0) if tray_only else worth
 
     def side_lead(self, weights: Floats) -> Floats:
-        """Return the sum of the weights of side N+S minus the sum of side W+E."""
+        """Return for each deal the sum of `weights` of the cards of N+S minus that of W+E."""
         return np.asarray((weights * side_signs(self.deals.seats)).sum(1))
 
 
@@ -178,10 +185,11 @@ MIN_DEALS = 50
 
 
 class StatisticResult(NamedTuple):
-    """The result of a test: statistic, found and expected values, and chance in fair deals.
+    """The result of a statistical test on some deals.
 
-    `p` is None if these deals cannot answer the test. `why` then gives the reason. `freedom` is the
-    degrees of freedom of a chi-square, and 0 for another statistic.
+    `seen` and `expected` are texts of the found and the expected value. `p` is the probability of
+    such a result in fair deals. `p` is None if these deals cannot answer the test. `why` then gives
+    the reason. `freedom` is the degrees of freedom of a chi-square, and 0 for another statistic.
     """
 
     statistic: float | None
@@ -193,24 +201,27 @@ class StatisticResult(NamedTuple):
 
 
 def not_answerable(why: str) -> StatisticResult:
-    """Return the result of a test that these deals cannot answer."""
+    """Return the result of a test that these deals cannot answer, with the reason `why`."""
     return StatisticResult(None, "–", "–", None, why=why)
 
 
 def chi_square_result(statistic: float, freedom: int, seen: str = "") -> StatisticResult:
-    """Return the result of a chi-square. `seen` is the text of the found value for the report."""
+    """Return the test result of a chi-square statistic with `freedom` degrees of freedom.
+
+    `seen` is the text of the found value for the report.
+    """
     if not freedom:
         return not_answerable("too few were counted")
     expected = (
-        f"{freedom}; 95 %: {deal_statistics.chi_square_limit(freedom, 0.95):.1f}, "
-        f"99 %: {deal_statistics.chi_square_limit(freedom, 0.99):.1f}"
+        f"{freedom}; 95 %: {stats.chi2.ppf(0.95, freedom):.1f}, "
+        f"99 %: {stats.chi2.ppf(0.99, freedom):.1f}"
     )
-    p = deal_statistics.p_of_chi_square(statistic, freedom)
+    p = float(stats.chi2.sf(statistic, freedom))
     return StatisticResult(statistic, seen or f"{statistic:.1f}", expected, p, freedom)
 
 
 def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
-    """Return the result of a sum over deals. Mean and variance of one deal are exact."""
+    """Return the test result of one count for each deal, with exact mean and variance."""
     many = len(figures)
     if many < MIN_DEALS:
         return not_answerable(f"fewer than {MIN_DEALS} deals")
@@ -221,20 +232,23 @@ def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
 
 
 def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
-    """Return the result of a count of pairs in one hand. `degrees` is as in `pairs_variance`."""
+    """Return the test result of counts of card pairs in one hand.
+
+    `degrees` is as in `pairs_variance`.
+    """
     pairs = sum(degrees) // 2
     return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
 
 
-def histogram_result(figures: Ints, chances: dict[int, float]) -> StatisticResult:
-    """Return the result of a histogram of one figure per deal.
+def histogram_result(figures: Ints, chances: dict[int, Fraction]) -> StatisticResult:
+    """Return the test result of a histogram of counts, one count for each deal.
 
-    `chances` are the exact chances of its classes.
+    `chances` has the exact probability of each count.
     """
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)
     statistic, freedom = deal_statistics.fit_histogram(
-        [int(counts[kind]) for kind in kinds], [chances[kind] for kind in kinds]
+        [int(counts[kind]) for kind in kinds], [float(chances[kind]) for kind in kinds]
     )
     shown = ", ".join(
         f"{kind}: {int(counts[kind]) / max(1, len(figures)):.4f}" for kind in kinds if counts[kind]

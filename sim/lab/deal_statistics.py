@@ -1,6 +1,6 @@
-"""Counts of cards in deals, and the chances of such counts in fair deals.
+"""Counts of cards in deals, and the probabilities of such counts in fair deals.
 
-Nearly all tests use two kinds of figures. The first is counts of labelled cards by seat: a
+Nearly all tests use two kinds of counts. The first is counts of labelled cards by seat: a
 chi-square with exact covariance, because a hand of 27 is drawn without replacement. The second is
 counts of pairs of cards in one hand, with exact mean and variance from sim/lab/chances.py.
 """
@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import stats
 
 from controller.seats import SEATS
-from sim.lab.collected_deals import CARDS
+from sim.lab.collected_deals import BLOCK_DEALS, CARDS
 
 Floats = NDArray[np.float64]
 
@@ -24,43 +24,46 @@ _EPSILON = 1e-9
 
 
 class SeatCounts:
-    """Counts of labelled cards at each seat, over deals that are added one after the other.
+    """Counts of the cards at each seat, separately for each label of the cards.
 
-    Let k[g] be the number of cards with label g. In a fair deal, the counts o[g, s] have the mean
-    k[g]/4 and the covariance (108·[g=h]·k[g] − k[g]·k[h])/107 · ([s=t] − ¼)/4. Let d = o − k/4, and
-    let C be the sum of the first factor over the deals. Then the sum over seats of dᵀ(C/4)⁻¹d is
-    chi-square with 3 × rank C degrees of freedom.
+    A label is a number, for example the face of the card. Let k[g] be the number of cards with
+    label g. In a fair deal, the counts o[g, s] have the mean k[g]/4 and the covariance
+    (108·[g=h]·k[g] − k[g]·k[h])/107 · ([s=t] − ¼)/4. Let d = o − k/4, and let C be the sum of the
+    first factor over the deals. Then the sum over seats of dᵀ(C/4)⁻¹d is chi-square with 3 × rank C
+    degrees of freedom.
     """
 
-    def __init__(self, labels: int) -> None:
-        """Start with no deals and `labels` different labels."""
-        self.counts: Floats = np.zeros((labels, len(SEATS)))
-        self._spread: Floats = np.zeros((labels, labels))
+    def __init__(self, kinds: int, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
+        """Count the cards of some deals at each seat.
 
-    def add(self, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
-        """Add deals.
-
-        `labels` has one label for each card (rows of 108). Any other number means no label.
+        `labels` and `seats` have one number for each card (rows of 108). The labels are 0 to
+        `kinds` − 1. Any other number means no label.
         """
-        many, kinds = len(seats), len(self.counts)
-        marked = np.broadcast_to(labels, seats.shape).astype(np.int64)
+        self.counts: Floats = np.zeros((kinds, len(SEATS)))
+        self._spread: Floats = np.zeros((kinds, kinds))
+        labels = np.broadcast_to(labels, seats.shape)
+        for begin in range(0, len(seats), BLOCK_DEALS):
+            rows = slice(begin, begin + BLOCK_DEALS)
+            self._add(labels[rows], seats[rows])
+
+    def _add(self, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
+        many, kinds, size = len(seats), len(self.counts), len(self.counts) + 1
+        marked = labels.astype(np.int64)
         marked = np.where((marked >= 0) & (marked < kinds), marked, kinds)
-        cells = np.bincount(
-            (marked * len(SEATS) + seats).ravel(), minlength=(kinds + 1) * len(SEATS)
-        )
-        self.counts += cells.reshape(kinds + 1, len(SEATS))[:kinds]
-        rows = np.arange(many)[:, None] * (kinds + 1)
-        each = np.bincount((rows + marked).ravel(), minlength=many * (kinds + 1))
-        of_deal = each.reshape(many, kinds + 1)[:, :kinds].astype(np.float64)
+        cells = np.bincount((marked * len(SEATS) + seats).ravel(), minlength=size * len(SEATS))
+        self.counts += cells.reshape(size, len(SEATS))[:kinds]
+        rows = np.arange(many)[:, None] * size
+        each = np.bincount((rows + marked).ravel(), minlength=many * size)
+        of_deal = each.reshape(many, size)[:, :kinds].astype(np.float64)
         self._spread += (CARDS * np.diag(of_deal.sum(0)) - of_deal.T @ of_deal) / (CARDS - 1)
 
     @property
     def expected(self) -> Floats:
-        """The expected count of each label at any one seat."""
+        """The expected count of each label, which is the same at every seat."""
         return np.asarray(self.counts.sum(1) / len(SEATS))
 
     def chi_square(self) -> tuple[float, int]:
-        """Return the statistic and its degrees of freedom.
+        """Return the chi-square of the counts and its degrees of freedom.
 
         Labels with too few counts are omitted. The degrees of freedom are 0 if no label remains.
         """
@@ -79,10 +82,11 @@ class SeatCounts:
 
 
 def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
-    """Return the chi-square (3 degrees of freedom) of the sum of a number in each hand.
+    """Return a chi-square that tests whether the hands differ in the sum of their weights.
 
-    `weights`: a number for each card, in rows of 108 or in one row for all deals. The sums differ
-    from their mean with the variance (108·Σw² − (Σw)²)/107 · ¼, as in SeatCounts.
+    It has 3 degrees of freedom. `weights`: a number for each card, in rows of 108 or in one row for
+    all deals. The sums differ from their mean with the variance (108·Σw² − (Σw)²)/107 · ¼, as in
+    SeatCounts.
     """
     many = len(seats)
     number = np.broadcast_to(weights, seats.shape)
@@ -95,46 +99,33 @@ def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
 
 
 def p_of_normal(z: float) -> float:
-    """Return the chance that a normal number is at least this far from 0, on either side."""
+    """Return the probability that a standard normal number is at least as far from 0 as `z`."""
     return float(2 * stats.norm.sf(abs(z)))
 
 
-def p_of_chi_square(statistic: float, freedom: int) -> float:
-    """Return the chance that a chi-square is at least this large."""
-    return float(stats.chi2.sf(statistic, freedom))
-
-
-def chi_square_limit(freedom: int, level: float) -> float:
-    """Return the value that a chi-square stays below with the chance `level`."""
-    return float(stats.chi2.ppf(level, freedom))
-
-
 def p_of_gamma(value: float, mean: float, variance: float) -> float:
-    """Return the chance that a sum of squares is this far from its mean, on either side.
+    """Return the probability that a sum of squares is at least as far from its mean as `value`.
 
-    The sum is treated as a gamma number with the exact mean and variance.
+    Both sides of the mean count. The sum is treated as a gamma number with the exact mean and
+    variance.
     """
     known = stats.gamma(mean * mean / variance, scale=variance / mean)
     return float(min(1.0, 2 * min(known.cdf(value), known.sf(value))))
 
 
-def p_of_binomial(hits: int, tries: int, chance: float) -> float:
-    """Return the exact chance of a number of hits that is at most as likely as `hits`."""
-    return float(stats.binomtest(hits, tries, chance).pvalue)
-
-
 def p_of_least(chances: Iterable[float]) -> float:
-    """Return an upper bound of the chance that the smallest of several chances is this small."""
+    """Return an upper bound of the probability that the smallest of `chances` is this small."""
     each = list(chances)
     return min(1.0, len(each) * min(each)) if each else 1.0
 
 
 def fit_histogram(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
-    """Return the chi-square and its degrees of freedom for a histogram and its expected chances.
+    """Return the chi-square of a histogram, and its degrees of freedom.
 
-    Neighbouring classes are joined until at least MIN_EXPECTED is expected in each class. Only the
-    expected counts decide this, never the counts found. A last class that is too small joins the
-    class before.
+    `seen` are the counts of the classes, `chances` their expected probabilities. Neighbouring
+    classes are joined until at least MIN_EXPECTED is expected in each class. Only the expected
+    counts decide this, never the counts found. A last class that is too small joins the class
+    before.
     """
     many = sum(seen)
     classes: list[tuple[float, float]] = []
@@ -152,7 +143,7 @@ def fit_histogram(seen: Sequence[int], chances: Sequence[float]) -> tuple[float,
 
 
 def longest_runs(letters: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return the length of the longest run of equal letters in each row."""
+    """Return for each row the length of the longest run of equal letters."""
     run = np.ones(len(letters), np.int64)
     longest = run.copy()
     for before, after in pairwise(letters.T):
@@ -162,13 +153,13 @@ def longest_runs(letters: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def cards_until_all(letters: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return, for each row, the number of letters until every seat has occurred."""
+    """Return for each row the number of letters until every seat has occurred."""
     first = [(letters == seat).argmax(1) for seat in range(len(SEATS))]
     return np.asarray(np.max(first, axis=0)) + 1
 
 
 def side_signs(seats: NDArray[np.integer]) -> Floats:
-    """Return +1 for the seats of side N+S and −1 for those of side W+E."""
+    """Return +1 for each seat of the side N+S and −1 for each seat of the side W+E."""
     return np.where(np.asarray(seats) % 2 == 0, 1.0, -1.0)
 
 
@@ -177,11 +168,11 @@ _FOUR = 3 / ((CARDS - 1) * (CARDS - 3))
 
 
 def side_moments(weights: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance, for one deal, of D². D is the weight of one side minus the other's.
+    """Return for each deal the mean and variance of D², the squared lead of one side.
 
-    The signs of two cards have the mean product −1/107, and the signs of four cards 3/(107·105).
-    Each way in which some of four cards are the same card has its own sum of powers. `weights`:
-    rows of 108, with 0 for a card without weight.
+    D is the weight of one side minus the other's. The signs of two cards have the mean product
+    −1/107, and the signs of four cards 3/(107·105). Each way in which some of four cards are the
+    same card has its own sum of powers. `weights`: rows of 108, with 0 for a card without weight.
     """
     p1, p2, p3, p4 = ((weights**power).sum(1) for power in (1, 2, 3, 4))
     mean = p2 + (p1**2 - p2) * _TWO
@@ -189,8 +180,3 @@ def side_moments(weights: Floats) -> tuple[Floats, Floats]:
     two = 4 * (p3 * p1 - p4) + 6 * (p2 * p1**2 - p2**2 - 2 * p3 * p1 + 2 * p4)
     four = p1**4 - 6 * p2 * p1**2 + 3 * p2**2 + 8 * p3 * p1 - 6 * p4
     return mean, even + two * _TWO + four * _FOUR - mean**2
-
-
-def as_floats(numbers: ArrayLike) -> Floats:
-    """Return the numbers as an array of floats."""
-    return np.asarray(numbers, np.float64)

@@ -1,13 +1,14 @@
 """Whole simulated deals: firmware, mechanics, machine and journal in virtual time.
 
-`deal_life` runs one life of a campaign on a worn machine, with a journal. All figures come from
-this journal alone. The chief's key opens the attempts: seed, cut, the record of the hands, and all
+`deal_life` runs one simulated life of a worn machine, with a journal. All deals come from this
+journal alone. The chief's key opens the attempts: seed, cut, the record of the hands, and all
 looks.
 """
 
 import base64
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +42,10 @@ _NONCE = 32
 
 
 class AttemptByPlace(NamedTuple):
-    """One attempt from its journal, by place: faces, pockets due and reached, verdicts."""
+    """The contents of one attempt in its journal, with one value for each place of the sequence.
+
+    `waiting`: the pockets in which the cards were due. `seats`: the pockets that they reached.
+    """
 
     faces: list[int]
     waiting: list[int]
@@ -52,11 +56,11 @@ class AttemptByPlace(NamedTuple):
 
 
 def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> CollectedDeals:
-    """Run one simulated life of `deals` deals, and return the successful attempts from its journal.
+    """Run one simulated life of a machine, and return the successful attempts in its journal.
 
-    `faults`: the faults of the machine, or those of WEAR if None. No journal contains the stack
-    before a shuffle, so the result has no stack. Raises ValueError if a life had fewer deals, or if
-    an attempt's record does not open.
+    The life has `deals` deals. `faults`: the faults of the machine, or those of WEAR if None. No
+    journal contains the stack before a shuffle, so the result has no stack. Raises ValueError if a
+    life had fewer deals, or if an attempt's record does not open.
     """
     seed = entropy(SEED_BYTES).hex()
     with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
@@ -64,39 +68,29 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
         if report.findings:
             raise ValueError(str(report.findings[0]))
         entries = [chained.entry for chained in read_source(Path(folder) / seed).entries]
-    return deals_from_attempts(list(attempt_histories(entries).values()), chief_key(seed), deals)
-
-
-def deals_from_attempts(progresses: list[AttemptHistory], chief: Any, asked: int) -> CollectedDeals:
-    """Return the successful attempts of a journal as deals. `chief` is the key that opens them."""
+    progresses, chief = attempt_histories(entries).values(), chief_key(seed)
     right = [one for one in progresses if one.outcome is AttemptOutcome.OK]
-    opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:asked]
-    if len(opened) < asked:
-        raise ValueError(f"{len(opened)} of {asked} deals came to held hands")
-    source = DealsSource(
-        path="full",
-        asked=asked,
-        given_up=len(progresses) - len(right),
-        passes=max(one.passes for one in opened),
-    )
+    opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:deals]
+    if len(opened) < deals:
+        raise ValueError(f"{len(opened)} of {deals} deals came to held hands")
+    given_up, passes = len(progresses) - len(right), max(one.passes for one in opened)
+    source = DealsSource(path="full", asked=deals, given_up=given_up, passes=passes)
     return make_deals(
         number_cards([one.faces for one in opened]),
         [one.waiting for one in opened],
         [one.seats for one in opened],
         [one.verdicts for one in opened],
-        follows=list(_follows(opened)),
+        follows=_follows(opened),
         source=source,
     )
 
 
 def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
-    """Return the contents of one successful attempt. `unseal` opens its sealed boxes."""
-    committed, cut = progress.data("committed"), progress.data("cut")
+    """Return the contents of one successful attempt. `unseal` opens its encrypted boxes."""
+    committed, cut = progress.data("committed"), progress.data("cut") or {"cut": None}
     assert committed is not None
     seed = unseal(_sealed_bytes(progress, "seed", "box"))
-    letters = drawn(
-        bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
-    )
+    letters = drawn(bytes.fromhex(committed["commitment"]), seed, cut["cut"], CARDS)
     record = unseal(_sealed_bytes(progress, "hands_box", "box"))[_NONCE:]
     events = [
         event
@@ -116,7 +110,10 @@ def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> 
 
 
 def _verdicts(seen: CardCourse) -> list[int]:
-    """Return the verdict for each place. Up to two rounds through the tray are distinguished."""
+    """Return the reading outcome for each place.
+
+    Up to two rounds through the tray are distinguished.
+    """
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     for place, card in seen.cards_by_place().items():
         rounds = sum(one.landed == TRAY and one.place == place for one in seen.cards.values())
@@ -128,12 +125,9 @@ def _verdicts(seen: CardCourse) -> list[int]:
     return said
 
 
-def _follows(opened: list[AttemptByPlace]) -> Iterator[bool]:
-    """Yield, for each deal, whether the deal before used the same card set."""
-    before = None
-    for one in opened:
-        yield one.card_set == before
-        before = one.card_set
+def _follows(opened: list[AttemptByPlace]) -> list[bool]:
+    """Return for each attempt whether the attempt before used the same set of cards."""
+    return [False, *(before.card_set == now.card_set for before, now in pairwise(opened))]
 
 
 def _make_unsealer(progress: AttemptHistory, chief: Any) -> Callable[[bytes], bytes]:

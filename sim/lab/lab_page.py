@@ -1,4 +1,4 @@
-"""The HTML page of a report: requirements of test houses, the tests, and the results.
+"""The HTML page of a lab report: requirements of test houses, statistical tests, results.
 
 The clauses are from the law and the standards of several countries, in our own words.
 """
@@ -29,13 +29,13 @@ from sim.lab.lab_report import (
     result_cells,
     source_text,
 )
-from sim.lab.order_tests import SAME_SEAT_VARIANCE, pair_degrees
+from sim.lab.statistical_tests import SAME_SEAT_VARIANCE, pair_degrees
 
 _MIN_CHANCE = 1e-12
 
 
 class ReportPicture(NamedTuple):
-    """One picture: its name, its caption and its PNG."""
+    """One picture of a report: its name, its caption and its PNG data."""
 
     name: str
     caption: str
@@ -43,7 +43,7 @@ class ReportPicture(NamedTuple):
 
 
 def draw_pictures(deals: CollectedDeals, judgement: FamilyJudgement) -> tuple[ReportPicture, ...]:
-    """Draw all pictures of a report."""
+    """Return all pictures of a report on `deals`."""
     seen = DealMeasures(deals)
     drawn: list[tuple[str, str, Callable[[], Figure]]] = [
         ("chances", "The chance of each test's value in fair deals, beside its bound.",
@@ -85,11 +85,8 @@ def _draw_chances(judgement: FamilyJudgement) -> Figure:
 
 
 def _draw_by_label(deals: CollectedDeals, labels: int) -> Figure:
-    found = deal_statistics.SeatCounts(labels)
-    for block in deals.blocks():
-        found.add(
-            block.cards % FACE_COUNT if labels == FACE_COUNT else np.arange(CARDS), block.seats
-        )
+    label_of = deals.cards % FACE_COUNT if labels == FACE_COUNT else np.arange(CARDS)
+    found = deal_statistics.SeatCounts(labels, label_of, deals.seats)
     expected = np.maximum(found.expected, 1)[:, None]
     off = (found.counts - expected) / np.sqrt(expected * 3 / 4)
     figure = Figure(figsize=(11, 2.6), layout="constrained")
@@ -97,9 +94,7 @@ def _draw_by_label(deals: CollectedDeals, labels: int) -> Figure:
     image = axes.imshow(off.T, cmap="RdBu", vmin=-4, vmax=4, aspect="auto")
     axes.set_yticks(range(len(SEATS)), SEATS)
     if labels == FACE_COUNT:
-        axes.set_xticks(
-            range(FACE_COUNT), [face_text(face) for face in range(FACE_COUNT)], rotation=90
-        )
+        axes.set_xticks(range(FACE_COUNT), [*map(face_text, range(FACE_COUNT))], rotation=90)
     else:
         axes.set_xticks(range(8, CARDS, 9), [str(place) for place in range(9, CARDS + 1, 9)])
     figure.colorbar(image, ax=axes, label="deviations")
@@ -117,10 +112,8 @@ def _draw_pairs(seen: DealMeasures) -> Figure:
         ("cards at the seat of the deal before", seen.carried_over, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
     figure = Figure(figsize=(9, 6), layout="constrained")
-    for axes, (title, figures, mean, variance) in zip(
-        figure.subplots(2, 2).ravel(), shown, strict=True
-    ):
-        _draw_histogram(axes, title, figures, mean, variance)
+    for axes, values in zip(figure.subplots(2, 2).ravel(), shown, strict=True):
+        _draw_histogram(axes, *values)
     return figure
 
 
@@ -143,9 +136,8 @@ def _draw_runs_and_jokers(seen: DealMeasures) -> Figure:
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     exact = [float(chance) for chance in longest_run_chances()[:13]]
-    _draw_side_by_side(
-        left, "longest run of one pocket", np.bincount(seen.longest, minlength=13)[:13], exact
-    )
+    runs = np.bincount(seen.longest, minlength=13)[:13]
+    _draw_side_by_side(left, "longest run of one pocket", runs, exact)
     held = seen.seat_of[:, list(JOKERS)]
     counts = sum(np.bincount((held == seat).sum(1), minlength=5) for seat in range(len(SEATS)))
     chances = [float(chance) for chance in four_cards_at_seat()]
@@ -163,7 +155,10 @@ def _draw_side_by_side(axes: Axes, title: str, counts: Ints, chances: list[float
 
 
 class Clause(NamedTuple):
-    """One clause: its name, its source, the requirement, and the evidence other than tests."""
+    """One requirement of a law or a standard, and the evidence that is not a test.
+
+    `source`: the law or the standard. `asks`: the requirement. `shown`: the evidence.
+    """
 
     name: str
     source: str
@@ -275,7 +270,7 @@ _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
 def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
-    """Return the HTML page. `issued`: the program that made the page, and the time."""
+    """Return the HTML page of a report. `issued`: the program that made the page, and the time."""
     tone = "right" if report.is_inside else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"

@@ -1,4 +1,4 @@
-"""A report on collected deals: the family's judgement, a retest, and results of naive methods."""
+"""The report on collected deals: test results, a retest, and results of unfair methods."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from sim.lab.deal_chain import UNFAIR_METHODS
 from sim.lab.family import FAMILY, FAMILY_LEVEL, FamilyJudgement, JudgedTest, judge_deals
 
 UNFAIR_DEALS = 1_000
-"""The number of deals of each naive method in a report.
+"""The number of deals of each unfair method in a report.
 
 A smaller report uses its own number of deals.
 """
@@ -27,7 +27,7 @@ VERDICT_TEXTS: dict[ReportVerdict, str] = {
 
 
 class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """One collection and its judgement.
+    """One collection of deals, and the results of the tests on it.
 
     `deals`: the number of deals. `files`: the SHA-256 of each file, by name. `unjudged`: the tests
     that these deals cannot answer.
@@ -42,7 +42,7 @@ class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a naive method in the same family.
+    """The result of the same tests on deals of an unfair method.
 
     `outside`: the tests that detect the method.
     """
@@ -53,7 +53,10 @@ class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LabReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of a report. `family`: the SHA-256 of the list of tests, as in LAB.md."""
+    """A report on one collection of deals, with a retest if one was necessary.
+
+    `family`: the SHA-256 of the list of tests, as in LAB.md.
+    """
 
     verdict: ReportVerdict
     level: float
@@ -64,19 +67,19 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> CollectionJudgement:
-        """The collection that counts: the retest, or the first without a retest."""
+        """The collection that counts: the retest, or the first collection if there is no retest."""
         return self.retest or self.first
 
     @property
     def is_inside(self) -> bool:
-        """True if the deals of the collection that counts are inside the family's bound."""
+        """True if the collection that counts has no test outside the family's bound."""
         return not self.last.outside
 
 
 def judge_collection(
     deals: CollectedDeals, files: dict[str, str] | None = None
 ) -> tuple[CollectionJudgement, FamilyJudgement]:
-    """Judge one collection. Return the judgement for the report and the judgement of the family."""
+    """Return the judgement of a collection for the report, and the judgement of the family."""
     judgement = judge_deals(deals)
     return CollectionJudgement(
         deals=len(deals),
@@ -93,10 +96,10 @@ def make_report(
     fresh: Callable[[], CollectionJudgement] | None,
     naive: Callable[[str, int], CollectedDeals] | None = None,
 ) -> LabReport:
-    """Return the report.
+    """Return the report on the collection `first`.
 
     `fresh` collects the deals of the retest. None means that no retest is possible here.
-    `naive(method, deals)` deals by a naive method. None omits the naive methods.
+    `naive(method, deals)` deals by an unfair method. None omits the unfair methods.
     """
     retest = fresh() if first.outside and fresh is not None else None
     many = min(first.deals, UNFAIR_DEALS)
@@ -106,19 +109,18 @@ def make_report(
         family=family_hash(),
         first=first,
         retest=retest,
-        naive=()
-        if naive is None
-        else tuple(
+        naive=tuple(
             UnfairMethodResult(
                 method=method, deals=many, outside=judge_deals(naive(method, many)).outside
             )
             for method in UNFAIR_METHODS
+            if naive is not None
         ),
     )
 
 
 def conclusion_text(report: LabReport) -> str:
-    """Return the conclusion of a report.
+    """Return the conclusion of a report as text for people.
 
     The text contains the verdict, and the tests not judged with their reasons.
     """
@@ -133,7 +135,7 @@ def conclusion_text(report: LabReport) -> str:
 
 
 def family_hash() -> str:
-    """Return the SHA-256 of the names, counts and expectations of all tests."""
+    """Return the SHA-256 of the names, counts and expectations of all tests of the family."""
     stated = "\n".join("\t".join((one.name, one.counted, one.expected)) for one in FAMILY)
     return hashlib.sha256(stated.encode()).hexdigest()
 
@@ -151,7 +153,7 @@ _MARKS = {True: "in", False: "out", None: "–"}
 
 
 def render_lab_report(report: LabReport) -> str:
-    """Return the report as text lines for people."""
+    """Return the report as lines of text for people."""
     lines = list(_collection_lines(report.first))
     if report.retest is not None:
         lines += ["", "retest:", *_collection_lines(report.retest)]
@@ -166,7 +168,7 @@ def render_lab_report(report: LabReport) -> str:
 
 
 def source_text(source_round: CollectionJudgement) -> str:
-    """Return one line that gives the origin of a collection's deals."""
+    """Return one line of text about the origin of a collection's deals."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
     given_up = f", {source.given_up} attempts given up" if source.given_up else ""
@@ -177,7 +179,7 @@ def source_text(source_round: CollectionJudgement) -> str:
 
 
 def result_cells(result: JudgedTest) -> tuple[str, ...]:
-    """Return the cells of one test for the table of results."""
+    """Return the cells of one row in the table of test results."""
     p = "–" if result.p is None else f"{result.p:.3g}"
     found = result.why or result.seen
     return (
@@ -200,14 +202,14 @@ def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
     yield f"outside the family's bound: {', '.join(one.outside) or 'none'}"
 
 
-FAMILY_BEGIN, FAMILY_END = (
-    "<!-- the family: made from sim/lab/family.py -->",
-    "<!-- end -->",
-)
+FAMILY_BEGIN, FAMILY_END = ("<!-- the family: made from sim/lab/family.py -->", "<!-- end -->")
 
 
 def render_family() -> str:
-    """Return the lines of the family for the page, between FAMILY_BEGIN and FAMILY_END."""
+    """Return the list of tests as Markdown, for the page LAB.md.
+
+    It is written between FAMILY_BEGIN and FAMILY_END.
+    """
     rows = (
         f"| `{one.name}` | {one.counted} | {one.expected} | {', '.join(one.shows)} |\n"
         for one in FAMILY
@@ -220,7 +222,10 @@ def render_family() -> str:
 
 
 def update_page(page: str) -> str:
-    """Return the page with the present family. Raises ValueError if the page has no marks."""
+    """Return the text of LAB.md with the present list of tests.
+
+    Raises ValueError if the page does not have FAMILY_BEGIN and FAMILY_END.
+    """
     before, found, rest = page.partition(FAMILY_BEGIN)
     _, end, after = rest.partition(FAMILY_END)
     if not (found and end):

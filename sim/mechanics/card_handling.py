@@ -1,7 +1,8 @@
-"""The handling of cards by people, `PeopleAtMachine`, and cards left in the machine."""
+"""People at one machine, `PeopleAtMachine`, who handle its cards and may leave cards in it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 
 from drivers.firmware.protocol import FROM_TRAY, HOPPER
 from sim.mechanics.cards import SET_FAULTS, Cards, PhysicalCard, alter_set
@@ -11,50 +12,33 @@ from sim.mechanics.machine_parts import MachineParts
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
-from sim.mechanics.truth import Truth, read_truth
-
-LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
-"""The faults of cards left in the machine, in the order in which the schedule is queried."""
-
+from sim.mechanics.truth import Truth
 
 _PutCards = Callable[[MachineParts, int, Cards], None]
 _CardsThere = Callable[[MachineParts, int], Sequence[PhysicalCard]]
 
-# For each place: the function that leaves a card there, and the function that returns the cards
-# there afterwards. "pocket" is not a place of the menu, but the place of `left_in_pocket`.
-_PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
-    "feeder": (
-        lambda parts, pocket, cards: parts.feeders[HOPPER].place_by_hand(cards),
-        lambda parts, pocket: parts.feeders[HOPPER].path,
-    ),
-    "tray_feeder": (
-        lambda parts, pocket, cards: parts.pockets.add_by_hand(TRAY, cards),
-        lambda parts, pocket: (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path),
-    ),
-    "window": (
-        lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=False),
-        lambda parts, pocket: parts.window.cards,
-    ),
-    "gate": (
-        lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=True),
-        lambda parts, pocket: parts.window.cards,
-    ),
-    "landing": (
-        lambda parts, pocket, cards: parts.pockets.stick_in_chute(pocket, cards),
-        lambda parts, pocket: parts.pockets.stuck[pocket],
-    ),
-    "shuffler": (
-        lambda parts, pocket, cards: parts.shuffler.place_by_hand(cards),
-        lambda parts, pocket: parts.shuffler.cards,
-    ),
-    "lift": (
-        lambda parts, pocket, cards: parts.pockets.floor.extend(cards),
-        lambda parts, pocket: parts.pockets.floor,
-    ),
-    "pocket": (
-        lambda parts, pocket, cards: parts.pockets.add_by_hand(pocket, cards),
-        lambda parts, pocket: parts.pockets.stacks[pocket],
-    ),
+# The functions that leave cards at each place of the machine. "pocket" is not a place of the menu,
+# but the place of `left_in_pocket`.
+_PUT_CARDS: dict[str, _PutCards] = {
+    "feeder": lambda parts, pocket, cards: parts.feeders[HOPPER].place_by_hand(cards),
+    "tray_feeder": lambda parts, pocket, cards: parts.pockets.add_by_hand(TRAY, cards),
+    "window": lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=False),
+    "gate": lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=True),
+    "landing": lambda parts, pocket, cards: parts.pockets.stick_in_chute(pocket, cards),
+    "shuffler": lambda parts, pocket, cards: parts.shuffler.place_by_hand(cards),
+    "lift": lambda parts, pocket, cards: parts.pockets.floor.extend(cards),
+    "pocket": lambda parts, pocket, cards: parts.pockets.add_by_hand(pocket, cards),
+}
+# The functions that return the cards at these places.
+_CARDS_AT: dict[str, _CardsThere] = {
+    "feeder": lambda parts, pocket: parts.feeders[HOPPER].path,
+    "tray_feeder": lambda parts, _: (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path),
+    "window": lambda parts, pocket: parts.window.cards,
+    "gate": lambda parts, pocket: parts.window.cards,
+    "landing": lambda parts, pocket: parts.pockets.stuck[pocket],
+    "shuffler": lambda parts, pocket: parts.shuffler.cards,
+    "lift": lambda parts, pocket: parts.pockets.floor,
+    "pocket": lambda parts, pocket: parts.pockets.stacks[pocket],
 }
 # These places have room for one card, or one set, at a time.
 _SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
@@ -66,16 +50,20 @@ GATHER_MS = 700.0
 
 
 class OutOfReach(ValueError):
-    """An action that people cannot do now; the message is one line with the reason."""
+    """Error for an action that people at the machine cannot do now.
+
+    The message is one line with the reason.
+    """
 
 
 class PeopleAtMachine:
-    """The actions of people at one machine.
+    """The people at one machine.
 
-    `hands`: cards that the four players took. `table`: cards that were laid down as played.
-    `beside`: sets beside the machine. `backs`: the backs of the sets, by name. `box`: cards out of
-    play. People recognise a set by its back only. Cards mixed into another pile stay there until a
-    person sorts them. To empty the machine also clears jams and turns every card face down.
+    Each method is one action with the cards or the lid. `hands`: cards that the four players took.
+    `table`: cards that were laid down as played. `beside`: sets of cards beside the machine.
+    `backs`: the backs of the sets, by name. `box`: cards out of play. People recognise a set by its
+    back only. Cards mixed into another pile stay there until a person sorts them. People who empty
+    the machine also clear jams and turn every card face down.
     """
 
     def __init__(
@@ -92,20 +80,43 @@ class PeopleAtMachine:
         self.box: list[PhysicalCard] = []
 
     def truth(self) -> Truth:
-        """Return where every card physically is, in the machine and in the piles of people."""
-        return read_truth(self._parts, self.hands, self.table, self.beside, self.box)
+        """Return the true position of every card, in the machine and in people's piles."""
+        parts, pockets, tally = self._parts, self._parts.pockets, self._parts.tally
+        return Truth(
+            hopper=tuple(parts.hopper),
+            shuffler=parts.shuffler.cards,
+            feeder=sum((feeder.path for feeder in parts.feeders), ()),
+            window=parts.window.cards,
+            path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
+            pockets=tuple(map(tuple, pockets.stacks)),
+            floor=tuple(pockets.floor),
+            hands=tuple(map(tuple, self.hands)),
+            table=tuple(self.table),
+            beside={name: tuple(pile) for name, pile in self.beside.items()},
+            box=tuple(self.box),
+            gate=parts.gate.position,
+            lift_up=parts.lift.is_up,
+            lift_down=parts.lift.is_down,
+            lid_open=parts.lid_open,
+            estop=parts.estop,
+            passes=parts.shuffler.passes,
+            arrived=tally.arrived,
+            landed=tally.landed,
+            feeding_ms=tally.feeding_ms,
+            first_feed_s=tally.first_feed_s,
+            last_landing_s=tally.last_landing_s,
+        )
 
     def unpack(self) -> None:
-        """Put the first set into the hopper and lay the others beside the machine."""
+        """Put the first set of cards into the hopper and lay the other sets beside the machine."""
         first, *others = self.backs
-        self.fill_hopper(self._parts.new_set(self.cards_per_set, self.backs[first], self._faces))
+        count, faces = self.cards_per_set, self._faces
+        self.fill_hopper(self._parts.new_set(count, self.backs[first], faces))
         for name in others:
-            self.beside[name] += self._parts.new_set(
-                self.cards_per_set, self.backs[name], self._faces
-            )
+            self.beside[name] += self._parts.new_set(count, self.backs[name], faces)
 
     def take_hands(self) -> None:
-        """Give each player the cards of their own pocket.
+        """Give each player the cards of the pocket that belongs to the player's seat.
 
         Raises OutOfReach if the lift is not up.
         """
@@ -119,15 +130,15 @@ class PeopleAtMachine:
             hand.extend(taken)
 
     def lay_down(self) -> None:
-        """Lay the players' cards on the table, as played."""
+        """Move the cards of all players from their hands to the table, as after play."""
         for hand in self.hands:
             self.table += _face_down(hand)
             hand.clear()
 
     def gather(self, card_set: str) -> None:
-        """Put the played cards beside the machine as the set `card_set`.
+        """Move the played cards from the table to the pile of set `card_set` beside the machine.
 
-        Raises OutOfReach if no card was played, or the backs are those of another set.
+        Raises OutOfReach if no card was played, or if most backs are those of another set.
         """
         if not self._is_mostly(self.table, card_set):
             raise OutOfReach(f"set {card_set} is not on the table")
@@ -135,7 +146,7 @@ class PeopleAtMachine:
         self.table.clear()
 
     def load(self, card_set: str | None = None) -> None:
-        """Put a set into the hopper: the named set, or else the hands and the played cards.
+        """Put the set `card_set` into the hopper, or with None all hands and played cards.
 
         A named set is taken from beside the machine and from the played cards, never from the
         players' hands. Raises OutOfReach if the set is not there or the hopper is not free.
@@ -149,7 +160,7 @@ class PeopleAtMachine:
         self.fill_hopper(self._take_set(card_set))
 
     def mix(self, card_set: str, n: int) -> None:
-        """Move `n` cards of a set into another set, as a mistake.
+        """Move `n` random cards of the set `card_set` into another set, as people do by mistake.
 
         Both piles must be beside the machine, on the table or in the hopper. Raises OutOfReach
         otherwise.
@@ -164,28 +175,27 @@ class PeopleAtMachine:
         self._parts.hopper_changed()
 
     async def collect(self, card_set: str | None = None) -> None:
-        """Open the lid, put cards into the hopper, and close the lid.
+        """Open the lid, collect cards into the hopper, and close the lid.
 
-        Without a name, these are all cards of the machine, the hands and the table. With a name,
-        these are the cards of the machine and of that set's pile, sorted by their backs. A card
-        with another back goes to its own set beside the machine, or into the box.
+        With None, these are all cards of the machine, the hands and the table. With a name, these
+        are the cards of the machine and of that set's pile, sorted by their backs. A card with
+        another back goes to its own set beside the machine, or into the box.
         """
         if card_set is not None:
             self._back_of(card_set)
-        await self._open_lid()
-        cards = self.empty_machine()
-        if card_set is None:
-            self.fill_hopper((*cards, *_face_down(self._take_all(*self.hands, self.table))))
-        else:
+        async with self._lid_open():
+            cards = self.empty_machine()
+            if card_set is None:
+                self.fill_hopper((*cards, *_face_down(self._take_all(*self.hands, self.table))))
+                return
             cards, back = (*cards, *self._take_set(card_set)), self._back_of(card_set)
             self._put_away(card for card in cards if card.back != back)
             self.fill_hopper(tuple(card for card in cards if card.back == back))
-        await self._close_lid()
 
     async def change_set(
         self, back: int | None = None, count: int | None = None, card_set: str | None = None
     ) -> None:
-        """Open the lid, put another set into the hopper, and close the lid.
+        """Open the lid, replace the cards of the machine by another set, and close the lid.
 
         With a name, that set is taken from beside the machine or from the table. The cards of the
         machine are laid beside it, sorted by their backs. Raises OutOfReach if the set is not
@@ -193,30 +203,28 @@ class PeopleAtMachine:
         """
         if card_set is not None:
             self._require_set(card_set)
-        await self._open_lid()
-        cards = self.empty_machine()
-        if card_set is None:
+        async with self._lid_open():
+            cards = self.empty_machine()
+            if card_set is not None:
+                taken = self._take_set(card_set)
+                self._put_away(cards, instead_of=card_set)
+                self.fill_hopper(taken)
+                return
             self.box.extend((*cards, *self._take_all(*self.hands, self.table)))
             back = next(iter(self.backs.values())) if back is None else back
             count = self.cards_per_set if count is None else count
             self.fill_hopper(self._parts.new_set(count, back, self._faces))
-        else:
-            taken = self._take_set(card_set)
-            self._put_away(cards, instead_of=card_set)
-            self.fill_hopper(taken)
-        await self._close_lid()
 
     def empty_machine(self) -> Cards:
-        """Take every card out of the machine and from the floor, and repair the machine."""
+        """Remove and return every card of the machine and the floor, and repair the machine."""
         parts = self._parts
-        cards: list[PhysicalCard] = []
-        for outlet in range(OUTLETS):
-            cards.extend(parts.pockets.empty(outlet))
-        for feeder in parts.feeders:
-            cards.extend(feeder.empty())
-        cards.extend(parts.window.empty())
-        cards.extend(parts.shuffler.empty())
-        cards.extend(self._take_all(parts.hopper, parts.pockets.floor))
+        cards = (
+            *(card for outlet in range(OUTLETS) for card in parts.pockets.empty(outlet)),
+            *(card for feeder in parts.feeders for card in feeder.empty()),
+            *parts.window.empty(),
+            *parts.shuffler.empty(),
+            *self._take_all(parts.hopper, parts.pockets.floor),
+        )
         for feeder in parts.feeders:
             feeder.stack_changed()
         for motor in parts.motors.values():
@@ -225,11 +233,11 @@ class PeopleAtMachine:
         return _face_down(cards)
 
     def reload_hopper(self) -> None:
-        """Take the cards out of the hopper and put them back."""
+        """Take all cards out of the hopper and put them back."""
         self.fill_hopper(self._take_all(self._parts.hopper))
 
     def fill_hopper(self, cards: Cards) -> None:
-        """Put `cards` into the hopper. Faults of the set strike here."""
+        """Put `cards` into the hopper. Faults of a set of cards change `cards` first."""
         parts = self._parts
         if cards:
             if parts.tally.filling:
@@ -237,14 +245,14 @@ class PeopleAtMachine:
             parts.tally.reset()
             self._injector.draw_combinations(len(cards))
             cards = self._damage_set(cards)
-            for name in LEFT_CARD_FAULTS:
+            for name in ("left_in_pocket", "left_in_path"):
                 if len(cards) > 1 and (fault := parts.faults.strike(name)):
                     cards = self._leave_card(fault, cards)
         parts.hopper.extend(cards)
         parts.hopper_changed()
 
     def put_right(self) -> None:
-        """Count the cards of the hopper and complete the set again.
+        """Correct the set in the hopper: add its missing cards and remove cards of other sets.
 
         Missing cards are found, unless the players hold them or they are in the machine. Cards that
         do not belong to the set are removed. Raises OutOfReach for an empty hopper.
@@ -261,7 +269,7 @@ class PeopleAtMachine:
         self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
     def _damage_set(self, cards: Cards) -> Cards:
-        """Apply the faults of the set to `cards`. Return the cards that remain."""
+        """Apply the due faults of a set to `cards`, and return the cards that remain."""
         parts = self._parts
         for name in SET_FAULTS:
             while cards and (fault := parts.faults.strike(name)):
@@ -274,26 +282,27 @@ class PeopleAtMachine:
         return cards
 
     def _leave_card(self, fault: SimulatedFault, cards: Cards) -> Cards:
-        """Leave the last of `cards` at the place of the fault. Return the other cards.
+        """Leave the last of `cards` at the place that `fault` names, and return the other cards.
 
         If that place is occupied and has no room for another card, nothing is left. The fault is in
         force until the hopper is filled again and that card is no longer there.
         """
         parts = self._parts
         place = "pocket" if fault.name == "left_in_pocket" else fault.place
-        put, cards_at = _PLACES[place]
+        cards_at = _CARDS_AT[place]
         if place in _SINGLE_PLACES and cards_at(parts, fault.pocket):
             return cards
         *others, left = cards
-        put(parts, fault.pocket, (left,))
+        _PUT_CARDS[place](parts, fault.pocket, (left,))
         filling = parts.tally.filling
-        self._injector.keep_active_while(
+        self._injector.active.keep_while(
+            parts.faults.past_strikes[-1],
             lambda: parts.tally.filling == filling or left in cards_at(parts, fault.pocket),
         )
         return tuple(others)
 
     def _keep_wrong_set_active(self, whole: Cards, altered: Cards) -> None:
-        """Keep the last strike in force while the set is in play and still wrong.
+        """Keep the newest fault of a set in force while the wrong set is in play.
 
         `whole` and `altered` are the set before and after the fault. A set beside the machine or in
         the box has no effect. It counts as wrong again when it is back in play.
@@ -315,13 +324,14 @@ class PeopleAtMachine:
             return not members.isdisjoint(in_play)
 
         if gone or strange:
-            self._injector.keep_active_while(wrong_in_play, wrong)
+            newest = self._parts.faults.past_strikes[-1]
+            self._injector.active.keep_while(newest, wrong_in_play, wrong)
 
-    async def _open_lid(self) -> None:
+    @asynccontextmanager
+    async def _lid_open(self) -> AsyncIterator[None]:
         self._parts.set_lid(True)
         await self._parts.clock.wait_ms(GATHER_MS)
-
-    async def _close_lid(self) -> None:
+        yield
         await self._parts.clock.wait_ms(LID_MS)
         self._parts.set_lid(False)
 
@@ -332,12 +342,15 @@ class PeopleAtMachine:
         return self.backs[card_set]
 
     def _is_mostly(self, pile: list[PhysicalCard], card_set: str) -> bool:
-        """Return True if most backs of a pile are those of the set."""
+        """Return True if the most frequent back in `pile` is the back of the set `card_set`."""
         back = self._back_of(card_set)
         return bool(pile) and Counter(card.back for card in pile).most_common(1)[0][0] == back
 
     def _pile_of(self, card_set: str) -> list[PhysicalCard]:
-        """Return the pile that people identify as the set. Raises OutOfReach."""
+        """Return the pile that people identify as the set `card_set` by its backs.
+
+        Raises OutOfReach if there is no such pile.
+        """
         if self.beside.get(card_set):
             return self.beside[card_set]
         for pile in (self._parts.hopper, self.table):
@@ -346,21 +359,24 @@ class PeopleAtMachine:
         raise OutOfReach(f"set {card_set} is not within reach")
 
     def _require_set(self, card_set: str) -> None:
-        """Raise OutOfReach unless a set is beside the machine or on the table."""
+        """Raise OutOfReach unless the set `card_set` is beside the machine or on the table."""
         self._back_of(card_set)
         if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
             raise OutOfReach(f"set {card_set} is neither beside the machine nor on the table")
 
     def _take_set(self, card_set: str) -> Cards:
-        """Take a set from beside the machine and, if its backs match, from the table."""
+        """Remove and return the cards of the set `card_set` beside the machine and on the table.
+
+        The cards on the table are left if most of them have another back.
+        """
         played = [self.table] if self._is_mostly(self.table, card_set) else []
         return self._take_all(self.beside[card_set], *played)
 
     def _put_away(self, cards: Iterable[PhysicalCard], instead_of: str | None = None) -> None:
-        """Lay cards beside the machine by their backs, and cards with foreign backs into the box.
+        """Lay each card beside the machine, in the pile of the set that has its back.
 
-        If two sets have one back, the cards go to the set that is not `instead_of`, the set that is
-        loaded.
+        A card whose back belongs to no set goes into the box. If two sets have one back, the cards
+        go to the set that is not `instead_of`, the set that is loaded.
         """
         for card in cards:
             names = [name for name, back in self.backs.items() if back == card.back]

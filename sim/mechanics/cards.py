@@ -1,4 +1,4 @@
-"""Physical cards, new sets, and faults of a set that change its cards."""
+"""Physical cards, new sets of cards, and the faults that change the cards of a set."""
 
 import random
 from collections.abc import Callable
@@ -14,7 +14,7 @@ PACK_CARDS = FACES - JOKERS
 
 @dataclass(frozen=True, slots=True)
 class PhysicalCard:
-    """One physical card.
+    """One card as a physical object, which has its own identity, a face and a back.
 
     `id` is unique to the card, whatever is printed on it. `face` (0…53) and `back` (0…2) are coded
     as on the serial line. `face_up` is True if the card is face up.
@@ -30,13 +30,16 @@ Cards = tuple[PhysicalCard, ...]
 
 
 def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
-    """Return `count` cards in the order of the box: pack after pack of `faces`."""
+    """Return `count` new cards, sorted as in a new box: one pack after another.
+
+    Each pack has `faces` different faces.
+    """
     return tuple(PhysicalCard(first_id + n, n % faces, back) for n in range(count))
 
 
 @dataclass
 class FillingTally:
-    """Counts and times of one filling of the hopper.
+    """The counts and times of the machine since cards were last put into the hopper.
 
     `filling`: the number of times that cards were put into the hopper. `arrived`: the number of
     arrivals in the window (two cards stuck together are one arrival). `feeding_ms`: the total
@@ -52,60 +55,24 @@ class FillingTally:
     last_landing_s: float | None = None
 
     def reset(self) -> None:
-        """Start a new filling, after cards were put into the hopper."""
+        """Start new counts and times, after cards were put into the hopper."""
         self.filling += 1
         self.arrived = self.landed = 0
         self.feeding_ms = 0.0
         self.first_feed_s = self.last_landing_s = None
 
 
-# The effect of a fault on cards on their way into the hopper: the cards that go in, and the cards
-# that stay out. `MakeCard` creates a card that was not there before.
-AlteredSet = tuple[Cards, Cards]
+SET_FAULTS = ("missing_card", "third_copy", "foreign_back", "extra_card")
+"""The faults of a set, in the order in which the schedule is queried."""
+
 MakeCard = Callable[[int, int], PhysicalCard]
-AlterSet = Callable[[Cards, int, int | None, MakeCard], AlteredSet]
-
-
-def _remove_card(cards: Cards, place: int, face: int | None, make_card: MakeCard) -> AlteredSet:
-    return cards[:place] + cards[place + 1 :], (cards[place],)
-
-
-def _forge_third_copy(
-    cards: Cards, place: int, face: int | None, make_card: MakeCard
-) -> AlteredSet:
-    copied = cards[place].face if face is None else face
-    victims = [n for n, card in enumerate(cards) if card.face != copied]
-    if not victims:
-        return cards, ()
-    victim = victims[place % len(victims)]
-    forged = make_card(copied, cards[place].back)
-    return (*cards[:victim], forged, *cards[victim + 1 :]), (cards[victim],)
-
-
-def _forge_foreign_back(
-    cards: Cards, place: int, face: int | None, make_card: MakeCard
-) -> AlteredSet:
-    forged = make_card(cards[place].face, BACK_FOREIGN)
-    return (*cards[:place], forged, *cards[place + 1 :]), (cards[place],)
-
-
-def _add_card(cards: Cards, place: int, face: int | None, make_card: MakeCard) -> AlteredSet:
-    copied = cards[place].face if face is None else face
-    return (*cards[:place], make_card(copied, cards[place].back), *cards[place:]), ()
-
-
-SET_FAULTS: dict[str, AlterSet] = {
-    "missing_card": _remove_card,
-    "third_copy": _forge_third_copy,
-    "foreign_back": _forge_foreign_back,
-    "extra_card": _add_card,
-}
+"""A function that returns a new card with this face and this back."""
 
 
 def alter_set(
     fault: SimulatedFault, cards: Cards, rng: random.Random, make_card: MakeCard
-) -> AlteredSet:
-    """Return the cards that go into the hopper, and the cards that the fault keeps out of it.
+) -> tuple[Cards, Cards]:
+    """Return the cards of a set that go into the hopper, and those that `fault` keeps out.
 
     `make_card(face, back)` creates a card in the world. If no card has the fault's face, nothing
     changes. A fault without a face takes any card, chosen by `rng`.
@@ -118,4 +85,17 @@ def alter_set(
         if not fitting:
             return cards, ()
         place = fitting[place % len(fitting)]
-    return SET_FAULTS[fault.name](cards, place, fault.face, make_card)
+    before, old, after = cards[:place], cards[place], cards[place + 1 :]
+    if fault.name == "missing_card":
+        return before + after, (old,)
+    if fault.name == "foreign_back":
+        return (*before, make_card(old.face, BACK_FOREIGN), *after), (old,)
+    copied = old.face if fault.face is None else fault.face
+    if fault.name == "extra_card":
+        return (*before, make_card(copied, old.back), old, *after), ()
+    victims = [n for n, card in enumerate(cards) if card.face != copied]
+    if not victims:
+        return cards, ()
+    victim = victims[place % len(victims)]
+    forged = make_card(copied, old.back)
+    return (*cards[:victim], forged, *cards[victim + 1 :]), (cards[victim],)

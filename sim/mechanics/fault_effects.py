@@ -1,6 +1,7 @@
-"""Faults that strike a part of the machine, a line, a board or the host, not a card.
+"""The effects of faults that strike a machine part, a serial line, a board or the host.
 
-`FaultInjector` accepts faults. `ActiveFaults` contains those in force.
+The host is the computer of the table. `FaultInjector` accepts faults. `ActiveFaults` contains those
+in force. Faults that strike a card take effect where the card moves.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from sim.mechanics.fault_menu import (
 from sim.mechanics.machine_parts import MachineParts
 
 BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "bytes_delayed"})
-"""Faults of a line that sim/serial_lines.py carries out for each write."""
+"""Faults of a serial line that sim/serial_lines.py carries out for each write."""
 
 _OUTSIDE_TARGETS = ("line", "board", "host")
 
@@ -31,7 +32,7 @@ _PartEffect = Callable[[MachineParts, SimulatedFault], None]
 
 
 def _until_undone(switch: Callable[[MachineParts, bool], None]) -> _PartEffect:
-    """Return the effect that switches a contact on, and off again after the fault's time."""
+    """Return a fault effect that switches a contact on, then off after the fault's duration."""
 
     def effect(parts: MachineParts, fault: SimulatedFault) -> None:
         switch(parts, True)
@@ -55,7 +56,10 @@ _EFFECTS: dict[str, _PartEffect] = {
 
 
 def is_outside(fault: SimulatedFault) -> bool:
-    """Return True if `fault` is carried out outside the mechanics: by lines, boards or a daemon."""
+    """Return True if code outside the mechanics must carry out `fault`.
+
+    That code simulates the serial lines, the boards or the daemon.
+    """
     return fault_menu()[fault.name].strikes in _OUTSIDE_TARGETS and fault.name not in BYTE_FAULTS
 
 
@@ -89,7 +93,7 @@ _PART_CONDITIONS: dict[str, Callable[[MachineParts, SimulatedFault], bool]] = {
 
 
 class ActiveFaults:
-    """The faults that struck and are still in force.
+    """The faults that have struck and still have an effect.
 
     A fault of a part is in force until it is repaired. Wrong or left cards are in force until they
     are corrected or removed. A fault of a card is in force until the hopper is filled next. A fault
@@ -102,7 +106,7 @@ class ActiveFaults:
         self._outside: list[FaultStrike] = []
 
     def add(self, struck: FaultStrike) -> None:
-        """Add a fault that struck just now."""
+        """Add a fault that has just struck, and the condition under which it ends."""
         name = struck.fault.name
         strikes = fault_menu()[name].strikes
         if name in _PART_CONDITIONS:
@@ -116,21 +120,20 @@ class ActiveFaults:
     def keep_while(
         self, struck: FaultStrike, is_active: Condition, may_return: Condition | None = None
     ) -> None:
-        """Keep `struck` in force for as long as `is_active()` returns True.
+        """Keep `struck` in force as long as `is_active()` returns True.
 
         `may_return` returns True if the fault can be in force again later. With None it cannot.
         """
         self._conditional.append((struck, is_active, may_return or is_active))
 
     def end(self, fault: SimulatedFault) -> None:
-        """Remove the oldest strike that equals `fault`, a fault of a line, a board or the host."""
-        for struck in self._outside:
-            if struck.fault == fault:
-                self._outside.remove(struck)
-                return
+        """Remove the oldest strike of `fault`, which is a fault of a line, a board or the host."""
+        struck = next((each for each in self._outside if each.fault == fault), None)
+        if struck is not None:
+            self._outside.remove(struck)
 
     def current(self) -> tuple[FaultStrike, ...]:
-        """Return the faults in force now, oldest first."""
+        """Return the faults that are in force now, sorted by time, oldest first."""
         self._conditional = [each for each in self._conditional if each[1]() or each[2]()]
         held = (struck for struck, still, _ in self._conditional if still())
         everything = (*held, *self._outside)
@@ -152,10 +155,10 @@ _MISSING_PARTS = {
 
 
 class FaultInjector:
-    """The distribution of one machine's faults to its parts, its cards and the outside handlers.
+    """The object that carries out the faults of one machine, or passes them to outside handlers.
 
-    `reload_hopper` takes the cards out of the hopper and puts them back, so that a fault of the set
-    strikes them.
+    An outside handler carries out faults of a serial line, a board or the host. `reload_hopper`
+    takes the cards out of the hopper and puts them back, so that a fault of the set strikes them.
     """
 
     def __init__(
@@ -174,7 +177,10 @@ class FaultInjector:
         parts.faults.on_strike = self._on_strike
 
     def add(self, fault: SimulatedFault) -> None:
-        """Accept a fault; see World.add_fault."""
+        """Add `fault` to the schedule, and carry it out at once if it waits for no card.
+
+        `World.add_fault` describes the conditions and the errors.
+        """
         if fault.name == "jam" and fault.place in _STALLED_MOTORS:
             motor = _STALLED_MOTORS[fault.place]
             fault = replace(
@@ -191,27 +197,41 @@ class FaultInjector:
             self.reload_hopper()
 
     def draw_combinations(self, cards: int) -> None:
-        """Decide which combined faults occur in this filling of the hopper with `cards` cards.
+        """Decide at random which combined faults occur during this filling of the hopper.
 
-        Those that strike cards strike the same card, or each its own card. Faults of the last
-        filling that have not struck are removed.
+        The filling has `cards` cards. Faults of one combination that strike cards strike the same
+        card, or each its own card. Faults of the last filling that have not struck are removed.
         """
         for fault in self._drawn_faults:
             self._parts.faults.drop(fault)
         self._drawn_faults = []
+        rng = self._parts.rng
         for pair in self._combinations:
-            if self._parts.rng.random() < pair.rate:
-                self._draw(pair.faults, cards)
+            if rng.random() >= pair.rate:
+                continue
+            meet, at_one = rng.randint(1, cards), rng.random() < _SAME_CARD_CHANCE
+            for fault in filter(self._can_carry_out, pair.faults):
+                if fault.at is None and fault_menu()[fault.name].strikes != "set":
+                    fault = replace(fault, at=meet if at_one else rng.randint(1, cards))
+                self._drawn_faults.append(fault)
+                self._parts.faults.add(fault)
 
     def strike_after_move(self, name: str, value: int) -> None:
-        """Trigger faults with a rate at a random time after a change of one of MOVE_SENSORS."""
+        """Schedule a draw of the faults with a rate, after a move of the lift or the shuffler.
+
+        The move is a change of one of MOVE_SENSORS. The time of the draw is random.
+        """
         parts = self._parts
         if parts.faults.has_any(_PART_FAULT_NAMES):
             delay_ms = parts.rng.uniform(0, AFTER_MOVE_MAX_MS)
             parts.clock.after(delay_ms, partial(self.strike_due_parts, 0, CHANCES_PER_MOVE))
 
     def strike_due_parts(self, number: int, chances: int = 1) -> None:
-        """Trigger every fault that is due when card `number` reaches the window. 0 means now."""
+        """Trigger every fault of a part that is due when card `number` reaches the window.
+
+        With 0, trigger the faults that are due now, without a card. `chances` is the number of
+        cards that this call counts for.
+        """
         schedule = self._parts.faults
         if not schedule.has_any(_PART_FAULT_NAMES):
             return
@@ -228,26 +248,8 @@ class FaultInjector:
                 handler = self.outside_handlers[fault_menu()[name].strikes]
                 asyncio.get_running_loop().call_soon(handler, fault)
 
-    def keep_active_while(self, is_active: Condition, may_return: Condition | None = None) -> None:
-        """Keep the fault that struck last in force for as long as `is_active()` returns True.
-
-        `may_return` returns True if the fault can be in force again later. With None it cannot.
-        """
-        self.active.keep_while(self._parts.faults.past_strikes[-1], is_active, may_return)
-
-    def _draw(self, faults: tuple[SimulatedFault, ...], cards: int) -> None:
-        rng = self._parts.rng
-        meet, at_one = rng.randint(1, cards), rng.random() < _SAME_CARD_CHANCE
-        for fault in faults:
-            if not self._can_carry_out(fault):
-                continue
-            if fault.at is None and fault_menu()[fault.name].strikes != "set":
-                fault = replace(fault, at=meet if at_one else rng.randint(1, cards))
-            self._drawn_faults.append(fault)
-            self._parts.faults.add(fault)
-
     def _can_carry_out(self, fault: SimulatedFault) -> bool:
-        """Return True if this simulator can carry a fault out."""
+        """Return True if this simulator has the part or the handler that `fault` needs."""
         return not is_outside(fault) or fault_menu()[fault.name].strikes in self.outside_handlers
 
     def _on_strike(self, struck: FaultStrike) -> None:

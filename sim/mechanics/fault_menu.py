@@ -1,4 +1,4 @@
-"""The fault menu: the possible faults of the machine, their fields and their rates.
+"""The fault menu: the faults that a simulated machine can have, their fields and their rates.
 
 The menu is read from sim/faults.toml.
 """
@@ -21,7 +21,10 @@ WAYS = ("to_board", "to_host")
 
 
 class FaultError(ValueError):
-    """A fault that is not on the menu, or a field that it does not take; one line for people."""
+    """Error for a fault that is not on the menu, or for a wrong field of a fault.
+
+    The message is one line for people.
+    """
 
 
 LACKS = "this simulator has no"
@@ -40,7 +43,7 @@ FaultCodes = tuple[str, ...]
 
 
 class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One fault of the menu: its description, its target, and the fields that it takes.
+    """One kind of fault on the menu: its description, its target, and the fields that it takes.
 
     `blame`: the codes of controller/faults.toml that correctly name the fault, or a table of such
     codes by the values of the field in `by`. `blame_as`: the fault whose `blame` also applies here.
@@ -57,12 +60,13 @@ class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One fault that strikes the machine. sim/faults.toml lists the fields of each fault name.
+    """One planned fault of the simulated machine.
 
-    `at`: the number of the card that is struck. `rate`: the probability for each card, filling or
-    write. With neither, the next card is struck. `repeat`: the fault stays after it struck.
-    `clears_after`: the number of attempts that clear it; with None only a person's hand does.
-    `for_ms`: the duration; None means forever, or the value in sim/faults.toml.
+    sim/faults.toml lists the fields of each fault name. `at`: the number of the card that is
+    struck. `rate`: the probability for each card, filling or write. With neither, the next card is
+    struck. `repeat`: the fault stays after it struck. `clears_after`: the number of attempts that
+    clear it; with None only a person's hand does. `for_ms`: the duration; None means forever, or
+    the value in sim/faults.toml.
     """
 
     name: str
@@ -86,21 +90,27 @@ class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Faults that all strike within one deal. `rate` is the probability for each filling."""
+    """Several faults that all strike within the same deal.
+
+    `rate` is the probability for each filling of the hopper.
+    """
 
     rate: float
     faults: tuple[SimulatedFault, ...]
 
 
 class WearLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The wear of a machine: faults with a rate, and faults that occur together."""
+    """The wear of a machine: the faults that occur at a rate, and faults that occur together."""
 
     rates: tuple[SimulatedFault, ...] = ()
     together: tuple[FaultCombination, ...] = ()
 
 
 class FaultStrike(msgspec.Struct, frozen=True):
-    """A fault that struck: at card `number` of the filling, at the loop's time `at_s`."""
+    """One occurrence of a planned fault: which card was struck, and when.
+
+    `number` is the card's number in the filling of the hopper, `at_s` the loop's time.
+    """
 
     fault: SimulatedFault
     number: int
@@ -126,7 +136,7 @@ def _read_fault_file() -> _FaultFile:
 
 
 def fault_menu() -> dict[str, FaultMenuEntry]:
-    """Return the whole menu, by fault name."""
+    """Return all entries of the fault menu, by fault name."""
     return _read_fault_file().fault
 
 
@@ -156,7 +166,10 @@ def _within(value: Any, bound: Bound) -> bool:
 
 
 def get_wear_level(level: str) -> WearLevel:
-    """Return a wear level: `ideal`, `worn` or `hostile`. Raises FaultError for another name."""
+    """Return the wear level named `level`, which is `ideal`, `worn` or `hostile`.
+
+    Raises FaultError for another name.
+    """
     levels = _read_fault_file().wear
     if level not in levels:
         raise FaultError(f"wear is one of {', '.join(levels)}, not {level!r}")
@@ -164,23 +177,22 @@ def get_wear_level(level: str) -> WearLevel:
 
 
 def load_wear(path: Path) -> WearLevel:
-    """Return the wear level of a TOML file with `rates` and `together`.
+    """Return the wear level in a TOML file that has the keys `rates` and `together`.
 
     Raises FaultError, with a one-line message, for a file that cannot be read or a fault that is
     not on the menu.
     """
     try:
-        return check_wear(
-            msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), WearLevel)
-        )
+        return check_wear(msgspec.convert(tomllib.loads(path.read_text("utf-8")), WearLevel))
     except (OSError, ValueError, RecursionError) as error:
         raise FaultError(f"{path}: {error}") from error
 
 
 def check_wear(level: WearLevel) -> WearLevel:
-    """Return `level` if all its faults are on the menu and have a rate.
+    """Return `level` if all its faults are on the menu and its rates are correct.
 
-    Raises FaultError otherwise.
+    A fault of `rates` has a rate. A combination has a rate, its faults have none. Raises FaultError
+    otherwise.
     """
     for fault in level.rates:
         if not check_fault(fault).rate:
@@ -195,16 +207,24 @@ def check_wear(level: WearLevel) -> WearLevel:
 
 
 def check_fault(fault: SimulatedFault) -> SimulatedFault:
-    """Return `fault` if it is on the menu and has only fields that it takes. Raises FaultError."""
-    entry = fault_menu().get(fault.name)
-    if entry is None:
-        raise FaultError(f"no fault is called {fault.name!r}; the menu: {', '.join(fault_menu())}")
+    """Return `fault` if it is on the menu and has only fields that its entry takes.
+
+    Raises FaultError otherwise.
+    """
+    entry = _menu_entry(fault.name)
     for field in msgspec.structs.fields(SimulatedFault):
         given = getattr(fault, field.name) != field.default
         if given and field.name not in ("name", "at", "rate", "repeat", *entry.takes):
             raise FaultError(f"{fault.name} takes {_allowed_fields(entry)}, not {field.name}")
     _check_bounds(fault)
     return fault
+
+
+def _menu_entry(name: object) -> FaultMenuEntry:
+    entry = fault_menu().get(name) if isinstance(name, str) else None
+    if entry is None:
+        raise FaultError(f"no fault is called {name!r}; the menu: {', '.join(fault_menu())}")
+    return entry
 
 
 def _allowed_fields(entry: FaultMenuEntry) -> str:
@@ -234,14 +254,12 @@ def _check_bounds(fault: SimulatedFault) -> None:
 
 
 def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> SimulatedFault:
-    """Return the fault that has these fields, `name` among them. Raises FaultError.
+    """Return the fault with the field values in `fields`, which include its `name`.
 
-    If not `strict`, values are text, as on a command line.
+    If not `strict`, values are text, as on a command line. Raises FaultError for a wrong field.
     """
     name = fields.get("name")
-    entry = fault_menu().get(name) if isinstance(name, str) else None
-    if entry is None:
-        raise FaultError(f"no fault is called {name!r}; the menu: {', '.join(fault_menu())}")
+    entry = _menu_entry(name)
     given: dict[str, Any] = {}
     for key, value in fields.items():
         if key not in _FIELDS:
@@ -270,7 +288,10 @@ _FIELDS = {
 
 
 def parse_fault(text: str) -> SimulatedFault:
-    """Parse `NAME` or `NAME:field=value,field=value` of the command line. Raises FaultError."""
+    """Return the fault that a text of the command line describes.
+
+    The text is `NAME` or `NAME:field=value,field=value`. Raises FaultError.
+    """
     name, _, rest = text.partition(":")
     fields: dict[str, object] = {"name": name}
     for pair in filter(None, rest.split(",")):

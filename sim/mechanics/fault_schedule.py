@@ -1,21 +1,23 @@
-"""The schedule of faults, `FaultSchedule`: faults that may still strike, and past strikes."""
+"""The schedule of faults, `FaultSchedule`: faults that may still strike, and strikes so far."""
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from sim.mechanics.cards import FillingTally, PhysicalCard
 from sim.mechanics.fault_menu import FaultStrike, SimulatedFault, check_fault
 
 FieldValues = tuple[tuple[str, object], ...]
-"""The required values of fields of a fault, in the order of the query."""
+"""The values that fields of a fault must have, in the order of the query."""
 
 
 class _FaultQueue:
-    """The faults of one name: those with a rate, and the others in order.
+    """The scheduled faults that have the same name.
 
-    One random draw decides for all rates together, so that many rates cost no more than one. At
-    most one of these faults strikes.
+    `rated`: faults that strike at a rate. `unrated`: the other faults, in order. One random draw
+    decides for all rates together, so that many rates cost no more than one. At most one of these
+    faults strikes.
     """
 
     def __init__(self) -> None:
@@ -36,7 +38,11 @@ class _FaultQueue:
         self._sums.clear()
 
     def draw(self, where: FieldValues, rng: random.Random, chances: int) -> SimulatedFault | None:
-        """Return the fault with a rate that strikes now, or None, for this number of chances."""
+        """Return the fault that strikes now by its rate, or None if no fault strikes.
+
+        Only faults whose fields have the values of `where` may strike. `chances` is the number of
+        cards that this draw counts for.
+        """
         known = self._sums.get(where)
         if known is None:
             fitting = tuple(fault for fault in self.rated if _matches_fields(fault, where))
@@ -51,48 +57,44 @@ class _FaultQueue:
         return next(fault for fault, upto in zip(faults, sums, strict=True) if drawn < upto)
 
 
+@dataclass
 class FaultSchedule:
-    """The faults that are planned, by the names of sim/faults.toml, and those that have struck.
+    """The planned faults of one machine, and the faults that have struck.
 
-    The order of the queries is the order of events in the machine, so that a seeded rate strikes
-    the same cards in every run. `now_s` returns the time of a strike (the loop's time in seconds),
-    and `tally` its card number. `on_strike` is called at once for each strike.
+    sim/faults.toml lists the names of faults. The order of the queries is the order of events in
+    the machine, so that a seeded rate strikes the same cards in every run. `now_s` returns the time
+    of a strike (the loop's time in seconds), and `tally` its card number. `on_strike` is called at
+    once for each strike.
     """
 
-    def __init__(
-        self,
-        rng: random.Random,
-        tally: FillingTally | None = None,
-        now_s: Callable[[], float] = lambda: 0.0,
-    ) -> None:
-        self.past_strikes: list[FaultStrike] = []
-        self.on_strike: Callable[[FaultStrike], None] = lambda struck: None
-        self._rng = rng
-        self._tally = tally or FillingTally()
-        self._now_s = now_s
-        self._queues: dict[str, _FaultQueue] = {}
+    rng: random.Random
+    tally: FillingTally = field(default_factory=FillingTally)
+    now_s: Callable[[], float] = lambda: 0.0
+    past_strikes: list[FaultStrike] = field(default_factory=list)
+    on_strike: Callable[[FaultStrike], None] = lambda struck: None
+    _queues: dict[str, _FaultQueue] = field(default_factory=dict)
 
     def add(self, fault: SimulatedFault) -> None:
         """Add `fault` to the schedule. Raises FaultError if it is not on the menu."""
         self._queues.setdefault(check_fault(fault).name, _FaultQueue()).add(fault)
 
     def drop(self, fault: SimulatedFault) -> None:
-        """Remove one fault, unless it has struck already."""
-        shelf = self._queues.get(fault.name)
-        if shelf is not None:
-            shelf.drop(fault)
-            if not (shelf.unrated or shelf.rated):
+        """Remove `fault` from the schedule, unless it has struck already."""
+        queue = self._queues.get(fault.name)
+        if queue is not None:
+            queue.drop(fault)
+            if not (queue.unrated or queue.rated):
                 del self._queues[fault.name]
 
     def clear(self, name: str | None = None) -> None:
-        """Remove the faults of this name, or all faults that have not struck yet."""
+        """Remove all planned faults named `name`, or with None all planned faults."""
         if name is None:
             self._queues.clear()
         else:
             self._queues.pop(name, None)
 
     def has_any(self, names: frozenset[str]) -> bool:
-        """Return True if a fault of any of these names may still strike."""
+        """Return True if a fault that has one of these names may still strike."""
         return not names.isdisjoint(self._queues)
 
     def strike(
@@ -104,47 +106,32 @@ class FaultSchedule:
         chances: int = 1,
         **where: object,
     ) -> SimulatedFault | None:
-        """Return the fault `name` that strikes now, or None.
+        """Return the planned fault named `name` that strikes now, or None if none does.
 
         `number`: the number of the card, by default of the last card that reached the window.
         `card`: the card. `chances`: the number of cards that this query counts for. `where`:
         required values of the fault's fields (`place="gate"`). A fault that strikes only once is
         removed from the schedule.
         """
-        shelf = self._queues.get(name)
-        if shelf is None:
+        queue = self._queues.get(name)
+        if queue is None:
             return None
-        return self._strike(shelf, number, card, chances, tuple(where.items()))
-
-    def strike_fields(self, name: str, where: FieldValues) -> SimulatedFault | None:
-        """Return the fault that strikes, like `strike`, for a caller that keeps `where` ready."""
-        shelf = self._queues.get(name)
-        return None if shelf is None else self._strike(shelf, None, None, 1, where)
-
-    def _strike(
-        self,
-        shelf: _FaultQueue,
-        number: int | None,
-        card: PhysicalCard | None,
-        chances: int,
-        where: FieldValues,
-    ) -> SimulatedFault | None:
         if number is None:
-            number = self._tally.arrived
-        due = (fault for fault in shelf.unrated if fault.at in (None, number))
-        fault = next((f for f in due if _matches_card(f, card) and _matches_fields(f, where)), None)
-        if fault is None:
-            fault = shelf.draw(where, self._rng, chances)
-            if fault is None or not _matches_card(fault, card):
-                return None
+            number = self.tally.arrived
+        fields = tuple(where.items())
+        due = (fault for fault in queue.unrated if fault.at in (None, number))
+        fits = (f for f in due if _matches_card(f, card) and _matches_fields(f, fields))
+        fault = next(fits, None) or queue.draw(fields, self.rng, chances)
+        if fault is None or not _matches_card(fault, card):
+            return None
         if not (fault.repeat or fault.rate):
             self.drop(fault)
         self.record(fault, number)
         return fault
 
     def record(self, fault: SimulatedFault, number: int) -> None:
-        """Record that `fault` strikes now, at card `number`."""
-        struck = FaultStrike(fault, number, self._now_s())
+        """Record that `fault` strikes now, at card number `number`."""
+        struck = FaultStrike(fault, number, self.now_s())
         self.past_strikes.append(struck)
         self.on_strike(struck)
 

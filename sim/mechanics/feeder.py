@@ -1,53 +1,40 @@
 """A feeder, `Feeder`: draws cards from the end of a stack and moves them to the window."""
 
-import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from sim.mechanics.cards import Cards, FillingTally, PhysicalCard
-from sim.mechanics.fault_schedule import FaultSchedule
-from sim.mechanics.mechanics_settings import MechanicsSettings
-from sim.mechanics.motion import CardJam, MechanicalClock, Travel
-from sim.mechanics.window import Window
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
+from sim.mechanics.motion import CardJam
+from sim.mechanics.window import FORWARD, REVERSE, Window
 
 # The part of the way after which a card jams.
 JAM_AT = 0.4
 
-FORWARD, REVERSE = 1, 2
 
+class Feeder(MachinePart):
+    """A feeder: while its motor turns, it draws the top card of `stack` into the window.
 
-class Feeder:
-    """A feeder that draws from `stack` (its end is the top) into the window while its motor turns.
-
-    The clutch turns once for each start, so a motor that is stopped late brings no second card. The
-    sensor of the stack detects a card until its tail has left the throat. At that moment its
-    leading edge is in the window, so a card is never between two sensors.
+    The end of `stack` is its top. The clutch turns once for each start, so a motor that is stopped
+    late brings no second card. The sensor of the stack detects a card until its tail has left the
+    throat. At that moment its leading edge is in the window, so a card is never between two
+    sensors.
     """
 
     def __init__(
         self,
+        shared: SharedParts,
         name: str,
         stack: list[PhysicalCard],
         window: Window,
-        *,
-        clock: MechanicalClock,
-        settings: MechanicsSettings,
-        rng: random.Random,
-        schedule: FaultSchedule,
-        tally: FillingTally,
         sense: Callable[[], None],
     ) -> None:
+        super().__init__(shared)
         self.name = name
         self.path: Cards = ()
         self._stack = stack
         self._window = window
-        self._clock = clock
-        self._settings = settings
-        self._rng = rng
-        self._schedule = schedule
-        self._tally = tally
         self._sense = sense
-        self._travel = Travel(clock)
         self._travel_ms = 0.0
         self._jam: CardJam | None = None
         self._jam_ahead: CardJam | None = None
@@ -58,11 +45,11 @@ class Feeder:
 
     @property
     def is_occupied(self) -> bool:
-        """True if the sensor at the throat detects a card."""
+        """True if a card is in the stack or in the throat, where the sensor detects it."""
         return bool(self._stack or self.path)
 
     def drive(self, value: int | None) -> None:
-        """Turn the rollers forward (1) or backward (2). Any other value stops them."""
+        """Turn the rollers forward (1) or backward (2), or stop them (any other value)."""
         self._drive = value
         self._travel.stop()
         self._clutch_spent = False
@@ -72,13 +59,13 @@ class Feeder:
             self._backward()
 
     def stack_changed(self) -> None:
-        """Update the sensor after a change of the stack, and continue a waiting feed."""
+        """Update the sensor after the stack changed, and start a feed that waited for a card."""
         self._sense()
         if self._drive == FORWARD and not (self.path or self._clutch_spent):
             self._forward()
 
     def empty(self) -> Cards:
-        """Take all cards on the way out by hand, clear a jam, and return the cards."""
+        """Remove by hand the cards between stack and window, clear a jam, and return the cards."""
         cards, self.path = self.path, ()
         self._travel.set_position(0.0)
         self._jam = self._jam_ahead = None
@@ -86,7 +73,7 @@ class Feeder:
         return cards
 
     def place_by_hand(self, cards: Cards) -> None:
-        """Put `cards` into the throat by hand. The next start draws them on."""
+        """Put `cards` into the throat by hand. The next start of the motor moves them on."""
         self.path = cards
         self._travel_ms = self._settings.feed_ms
         self._travel.set_position(self._travel_ms * JAM_AT)
@@ -105,7 +92,10 @@ class Feeder:
             self._travel.move_to(self._travel_ms, self._arrive)
 
     def _is_slipping(self) -> bool:
-        """Return True if the rollers slip at this start. The schedule is queried once a card."""
+        """Return True if the rollers slip at this start of the motor.
+
+        The schedule is queried once a card.
+        """
         asked = (self._tally.filling, self._tally.arrived + 1)
         if asked != self._slip_checked_for:
             self._slip_checked_for = asked

@@ -9,26 +9,24 @@ from drivers.firmware.protocol import HOPPER
 from sim.mechanics.cards import Cards, FillingTally, PhysicalCard, new_set
 from sim.mechanics.fault_schedule import FaultSchedule
 from sim.mechanics.feeder import Feeder
-from sim.mechanics.mechanics_settings import MechanicsSettings
+from sim.mechanics.mechanics_settings import MechanicsSettings, SharedParts
 from sim.mechanics.motion import MechanicalClock, Motor
 from sim.mechanics.pockets import TRAY, Lift, Pockets
 from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
 from sim.mechanics.shuffler import Shuffler
 from sim.mechanics.window import EngineAnswer, Gate, ReadingEngine, Window
 
-# The rest value of each motor, which is not a start. With None every value is a start: for the
-# gate, 0 is a position.
-REST_VALUES = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
 # The delay of an extra pulse on the trigger wire after a card's own pulse.
 EXTRA_PULSE_MS = 8.0
 
 
 class MachineParts:
-    """One machine without people: its parts, its wires, and the schedule of its faults.
+    """The parts of one machine, with their wires and the schedule of their faults.
 
-    Boards read `dealer` and `reader` (their sensors), and call `set_output` and `shoot`. All
-    randomness comes from `rng`, so that a seed reproduces a machine. `tally` counts the cards of
-    this filling of the hopper. Create it while a loop runs. `close()` cancels its timers.
+    People are not included. Boards read `dealer` and `reader` (their sensors), and call
+    `set_output`. All randomness comes from `rng`, so that a seed reproduces a machine. `tally`
+    counts the cards of this filling of the hopper. An event loop must run when the parts are
+    created. `close()` cancels their timers.
     """
 
     def __init__(self, settings: MechanicsSettings, rng: random.Random) -> None:
@@ -47,122 +45,87 @@ class MachineParts:
         self._build(settings)
 
     def set_output(self, name: str, value: int) -> None:
-        """Set an output of the dealer or the reader board.
+        """Set the output pin `name` of the dealer or reader board to `value`.
 
         Raises KeyError for an unknown output.
         """
         self._outputs[name](value)
 
     def board_lost_power(self, outputs: tuple[str, ...]) -> None:
-        """Record that the board with these outputs lost its power, so that it drives no motor."""
+        """Stop the motors of the board with the pins `outputs`, which has lost its power."""
         for name in outputs:
             if name in self.motors:
                 self.motors[name].set_drive(None)
 
     def set_lid(self, is_open: bool) -> None:
-        """Open or close the lid. Its contact cuts the motors' power."""
+        """Open or close the lid. Its contact switches the motors' power off or on."""
         self.lid_open = is_open
         self._update_power()
         self.dealer.set_physical("lid", int(is_open))
 
     def set_estop(self, pressed: bool) -> None:
-        """Press or release the emergency stop. Its contact cuts the motors' power."""
+        """Press or release the emergency stop. Its contact switches the motors' power off or on."""
         self.estop = pressed
         self._update_power()
         self.dealer.set_physical("estop", int(pressed))
 
     def new_set(self, count: int, back: int, faces: int) -> Cards:
-        """Return a new set of cards, in the order of the box."""
+        """Return a new set of `count` cards, sorted as in a new box."""
         cards = new_set(self.cards_made, count, back, faces)
         self._sets.append(range(self.cards_made, self.cards_made + count))
         self.cards_made += count
         return cards
 
     def ids_of_set(self, cards: Cards) -> range:
-        """Return the ids of the original set that most of these cards belong to."""
+        """Return the card ids of the original set that most of `cards` belong to."""
         return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
 
     def belongs_to_set(self, card: PhysicalCard) -> bool:
-        """Return True if a card came in the box of a set and was not added later."""
+        """Return True if `card` came in the box of a set and was not added by a fault."""
         return any(card.id in ids for ids in self._sets)
 
     def make_card(self, face: int, back: int) -> PhysicalCard:
-        """Return one card that was not in the world before."""
+        """Return one new card, which belongs to no set."""
         self.cards_made += 1
         return PhysicalCard(self.cards_made - 1, face, back)
 
     def hopper_changed(self) -> None:
-        """Update feeder and shuffler after cards were put into the hopper or taken out of it."""
+        """Update the feeder and the shuffler after the cards in the hopper have changed."""
         self.feeders[HOPPER].stack_changed()
         if self.hopper:
             self.shuffler.hopper_filled()
 
     def close(self) -> None:
-        """Stop the machine and cancel all of its timers."""
+        """Stop all motors and cancel all timers of the machine."""
         for motor in self.motors.values():
             motor.set_power(False)
         self.clock.close()
 
     def _build(self, settings: MechanicsSettings) -> None:
-        clock, sensors = self.clock, self.dealer
-        self.gate = Gate(clock, sensors, settings.gate_ms)
-        self.lift = Lift(clock, sensors, settings.lift_ms)
-        self.pockets = Pockets(
-            clock,
-            sensors,
-            settings=settings,
-            rng=self.rng,
-            schedule=self.faults,
-            tally=self.tally,
-            is_lift_down=lambda: self.lift.is_down,
-        )
-        self.window = Window(
-            clock, sensors, self.gate, self.faults, settings.pass_ms, self.pockets.launch
-        )
+        shared = SharedParts(self.clock, self.dealer, settings, self.rng, self.faults, self.tally)
+        self.gate = Gate(shared)
+        self.lift = Lift(shared)
+        self.pockets = Pockets(shared, self.lift)
+        self.window = Window(shared, self.gate, self.pockets.launch)
+        tray = self.pockets.stacks[TRAY]
         self.feeders = (
-            self._make_feeder("feeder", self.hopper, settings, self._sense_hopper),
-            self._make_feeder("tray_feeder", self.pockets.stacks[TRAY], settings, self._sense_tray),
+            Feeder(shared, "feeder", self.hopper, self.window, self._sense_hopper),
+            Feeder(shared, "tray_feeder", tray, self.window, self._sense_tray),
         )
         self.pockets.tray_changed = self.feeders[1].stack_changed
-        self.shuffler = Shuffler(
-            clock, sensors, self.hopper, self.rng, settings.shuffle_ms, self.hopper_changed
-        )
-        self.engine = ReadingEngine(
-            clock, self.window, self.faults, self.rng, settings.read_ms, self._publish_answer
-        )
+        self.shuffler = Shuffler(shared, self.hopper, self.hopper_changed)
+        self.engine = ReadingEngine(shared, self.window, self._publish_answer)
         self._wire_outputs()
-
-    def _make_feeder(
-        self,
-        name: str,
-        stack: list[PhysicalCard],
-        settings: MechanicsSettings,
-        sense: Callable[[], None],
-    ) -> Feeder:
-        return Feeder(
-            name,
-            stack,
-            self.window,
-            clock=self.clock,
-            settings=settings,
-            rng=self.rng,
-            schedule=self.faults,
-            tally=self.tally,
-            sense=sense,
-        )
 
     def _wire_outputs(self) -> None:
         self._source = HOPPER
         self._feed_value: int | None = None
-        drives = {
-            "feed": self._drive_feed,
-            "pass": self.window.drive,
-            "gate": self.gate.drive,
-            "shuffle": self.shuffler.drive,
-            "lift": self.lift.drive,
-        }
         self.motors = {
-            name: Motor(drive, rest_value=REST_VALUES[name]) for name, drive in drives.items()
+            "feed": Motor(self._drive_feed, rest_value=STOP),
+            "pass": Motor(self.window.drive, rest_value=STOP),
+            "gate": Motor(self.gate.drive, rest_value=None),  # 0 is a position of the gate
+            "shuffle": Motor(self.shuffler.drive, rest_value=STOP),
+            "lift": Motor(self.lift.drive, rest_value=LIFT_STAY),
         }
         self._outputs: dict[str, Callable[[int], None]] = {
             name: motor.set_drive for name, motor in self.motors.items()
@@ -184,7 +147,7 @@ class MachineParts:
         self.feeders[self._source].drive(value)
 
     def _forward_pulse(self, value: int) -> None:
-        """Carry an edge of the trigger wire to the reader board."""
+        """Set the reader board's end of the trigger wire, unless a fault loses the pulse."""
         if value and self.faults.strike("pulse_lost"):
             return
         self.reader.set_physical("pulse", value)

@@ -1,10 +1,14 @@
-"""The settings of the simulated mechanics: card sets, times, and faults from the start."""
+"""The settings of the simulated mechanics, and the base class of its parts, `MachinePart`."""
 
+import random
 from dataclasses import dataclass
 
 from drivers.firmware.protocol import BACK_A, BACK_B
-from sim.mechanics.cards import JOKERS, PACK_CARDS
+from sim.mechanics.cards import JOKERS, PACK_CARDS, FillingTally
 from sim.mechanics.fault_menu import FaultCombination, SimulatedFault
+from sim.mechanics.fault_schedule import FaultSchedule
+from sim.mechanics.motion import MechanicalClock, Travel
+from sim.mechanics.sensors import Sensors
 
 BACKS = {"A": BACK_A, "B": BACK_B}
 """The backs that the reader can distinguish, by their names in a configuration."""
@@ -12,7 +16,7 @@ BACKS = {"A": BACK_A, "B": BACK_B}
 
 @dataclass(frozen=True)
 class PhysicalSet:
-    """A set of this table, with its name and its back (0 A, 1 B)."""
+    """The name and the back (0 A, 1 B) of one set of cards of this table."""
 
     name: str = "S1"
     back: int = BACK_A
@@ -20,13 +24,13 @@ class PhysicalSet:
 
 @dataclass(frozen=True)
 class MechanicsSettings:
-    """The machine's settings. Times are in milliseconds at speed 1.
+    """The settings of one simulated machine.
 
-    A card takes about 100 ms: feed 62, read 15, gate at most 15, pass 15. Its fall of 40 ms
-    overlaps with the feed of the next card. `speed` divides all of these times. It does not change
-    a board's limits, heartbeat or clock. Each of `sets` has `packs` packs, with or without jokers.
-    With `cards`, a set has this number of cards, taken from the packs in a cycle. The first set is
-    in the hopper, the others are beside the machine.
+    Times are in milliseconds at speed 1. A card takes about 100 ms: feed 62, read 15, gate at most
+    15, pass 15. Its fall of 40 ms overlaps with the feed of the next card. `speed` divides all of
+    these times. It does not change a board's limits, heartbeat or clock. Each of `sets` has `packs`
+    packs, with or without jokers. With `cards`, a set has this number of cards, taken from the
+    packs in a cycle. The first set is in the hopper, the others are beside the machine.
     """
 
     packs: int = 2
@@ -55,3 +59,31 @@ class MechanicsSettings:
     def cards_per_set(self) -> int:
         """The number of cards of a set."""
         return self.packs * self.faces if self.cards is None else self.cards
+
+
+@dataclass(frozen=True)
+class SharedParts:
+    """The objects that all parts of one machine share. `sensors` are those of the dealer board."""
+
+    clock: MechanicalClock
+    sensors: Sensors
+    settings: MechanicsSettings
+    rng: random.Random
+    schedule: FaultSchedule
+    tally: FillingTally
+
+
+class MachinePart:
+    """A part of the simulated machine, with the objects that all parts share.
+
+    `_travel` is the position of the part, or of the card in it.
+    """
+
+    def __init__(self, shared: SharedParts) -> None:
+        self._clock = shared.clock
+        self._sensors = shared.sensors
+        self._settings = shared.settings
+        self._rng = shared.rng
+        self._schedule = shared.schedule
+        self._tally = shared.tally
+        self._travel = Travel(shared.clock)

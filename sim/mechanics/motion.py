@@ -1,33 +1,31 @@
-"""Mechanical time and motion: the loop's time multiplied by the machine's speed.
+"""Mechanical time and motion.
 
-`MechanicalClock` is the clock, `Travel` a moving position, `Motor` a motor, `CardJam` a jam.
+Mechanical time is the loop's time multiplied by the speed. `MechanicalClock` is the clock, `Travel`
+a moving position, `Motor` a motor, `CardJam` a jam.
 """
 
 import asyncio
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 
+@dataclass(eq=False, slots=True)
 class PendingEvent:
-    """A callback that is scheduled on the mechanical clock. `cancel()` removes it."""
+    """A callback that is scheduled on the mechanical clock."""
 
-    __slots__ = ("_clock", "callback", "due_ms", "handle")
-
-    def __init__(
-        self, clock: "MechanicalClock", due_ms: float, callback: Callable[[], None]
-    ) -> None:
-        self._clock = clock
-        self.due_ms = due_ms
-        self.callback = callback
-        self.handle: asyncio.TimerHandle | None = None
+    clock: "MechanicalClock"
+    due_ms: float
+    callback: Callable[[], None]
+    handle: asyncio.TimerHandle | None = None
 
     def cancel(self) -> None:
         """Cancel the callback. A second call, or a call after the event, does nothing."""
-        self._clock.discard(self)
+        self.clock.discard(self)
 
 
 class MechanicalClock:
-    """The clock of the machine. It runs `speed` times as fast as real time.
+    """The clock of the simulated machine, which runs `speed` times as fast as real time.
 
     A change of speed moves every pending event, so that a card in flight continues from its
     position.
@@ -35,22 +33,17 @@ class MechanicalClock:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, speed: float) -> None:
         self._loop = loop
-        self._speed = speed
+        self.speed = speed
         self._origin_ms = 0.0
         self._origin_s = loop.time()
         self._pending: set[PendingEvent] = set()
 
-    @property
-    def speed(self) -> float:
-        """The speed of the machine, as a factor of the reference pace."""
-        return self._speed
-
     def now_ms(self) -> float:
-        """Return mechanical time in milliseconds, 0 when the clock was created."""
-        return self._origin_ms + (self._loop.time() - self._origin_s) * 1000 * self._speed
+        """Return the mechanical time in milliseconds since the clock was created."""
+        return self._origin_ms + (self._loop.time() - self._origin_s) * 1000 * self.speed
 
     def now_s(self) -> float:
-        """Return the loop's own time in seconds, as on a stop-watch beside the machine."""
+        """Return the time of the event loop in seconds, which does not depend on the speed."""
         return self._loop.time()
 
     def after(self, delay_ms: float, callback: Callable[[], None]) -> PendingEvent:
@@ -61,11 +54,14 @@ class MechanicalClock:
         return pending
 
     def set_speed(self, speed: float) -> None:
-        """Continue at another speed. Raises ValueError unless the speed is above 0."""
+        """Change the speed of the machine, and reschedule all pending events.
+
+        Raises ValueError unless the speed is above 0.
+        """
         if not 0 < speed < math.inf:
             raise ValueError(f"speed is above 0, not {speed}")
         now = self.now_ms()
-        self._origin_ms, self._origin_s, self._speed = now, self._loop.time(), speed
+        self._origin_ms, self._origin_s, self.speed = now, self._loop.time(), speed
         for pending in sorted(self._pending, key=lambda one: one.due_ms):
             if pending.handle is not None:
                 pending.handle.cancel()
@@ -88,12 +84,12 @@ class MechanicalClock:
             pending.handle = None
 
     def close(self) -> None:
-        """Remove all pending events, so that no timer of the world remains."""
+        """Remove all pending events and cancel their timers."""
         for pending in list(self._pending):
             self.discard(pending)
 
     def _arm(self, pending: PendingEvent, delay_ms: float) -> None:
-        at_s = self._loop.time() + delay_ms / 1000 / self._speed
+        at_s = self._loop.time() + delay_ms / 1000 / self.speed
         pending.handle = self._loop.call_at(at_s, self._fire, pending)
 
     def _fire(self, pending: PendingEvent) -> None:
@@ -103,7 +99,7 @@ class MechanicalClock:
 
 
 class Travel:
-    """A position on a line that moves one unit of way per mechanical millisecond.
+    """A position on a straight line, which moves one unit of length in each mechanical millisecond.
 
     The position is kept at a stop. A motor without power leaves a card where it is, and the next
     start continues from there.
@@ -118,7 +114,7 @@ class Travel:
 
     @property
     def position(self) -> float:
-        """The position now."""
+        """The present position, in mechanical milliseconds of travel from the start of the line."""
         if self._arrival is None:
             return self._position
         gone = self._clock.now_ms() - self._started_ms
@@ -131,21 +127,20 @@ class Travel:
         return self._arrival is not None
 
     def set_position(self, position: float) -> None:
-        """Set the position at once, without motion."""
+        """Stop, and set the position to `position` at once."""
         self.stop()
         self._position = position
 
     def move_to(self, goal: float, on_arrival: Callable[[], None]) -> None:
-        """Move to `goal` and call `on_arrival` there. Replaces any earlier goal."""
+        """Move to `goal` and call `on_arrival` there. This replaces an earlier goal."""
         self.stop()
         self._goal = goal
         self._started_ms = self._clock.now_ms()
-        self._arrival = self._clock.after(
-            abs(goal - self._position), lambda: self._arrive(on_arrival)
-        )
+        way = abs(goal - self._position)
+        self._arrival = self._clock.after(way, lambda: self._arrive(on_arrival))
 
     def stop(self) -> None:
-        """Stop at the position now."""
+        """Stop the motion and keep the present position."""
         if self._arrival is not None:
             self._position = self.position
             self._arrival.cancel()
@@ -162,17 +157,18 @@ Drive = Callable[[int | None], None]
 
 
 class Motor:
-    """A motor: passes the board's value to the mechanics while there is power.
+    """A motor of the machine, which follows the board's output value while it has power.
 
     Lid and emergency stop cut the power here, in hardware, whatever the board requests. A stalled
     motor (`stalled`) resists `clears_after` starts. With None it is stalled until a person frees
     it.
     """
 
-    def __init__(self, drive: Drive, *, rest_value: int | None = 0) -> None:
-        """Create a motor that calls `drive`. `rest_value` is the value that means stopped.
+    def __init__(self, drive: Drive, *, rest_value: int | None) -> None:
+        """Create a motor that calls `drive` with each value that takes effect.
 
-        Any other value is a start. With None, every value is a start.
+        `rest_value` is the value that means stopped. Any other value is a start. With None, every
+        value is a start.
         """
         self._drive = drive
         self._rest_value = rest_value
@@ -182,7 +178,7 @@ class Motor:
         self._starts_left: int | None = None
 
     def set_drive(self, value: int | None) -> None:
-        """Set the board's value.
+        """Set the value that the board requests.
 
         None means that the board drives nothing, after a loss of power.
         """
@@ -196,19 +192,25 @@ class Motor:
         self._apply()
 
     def set_power(self, on: bool) -> None:
-        """Cut the power or restore it. The board's value takes effect again with the power."""
+        """Switch the motor's power on or off.
+
+        The board's value takes effect again with the power.
+        """
         if on != self._has_power:
             self._has_power = on
             self._apply()
 
     def stall(self, clears_after: int | None) -> None:
-        """Stall the motor for this many starts, or until `free()`."""
+        """Stall the motor until it has been started `clears_after` times.
+
+        With None, until `free()`.
+        """
         self.stalled = True
         self._starts_left = clears_after
         self._apply()
 
     def free(self) -> None:
-        """End a stall, so that the motor turns again."""
+        """End a stall, as a person does who frees the motor."""
         if self.stalled:
             self.stalled = False
             self._apply()

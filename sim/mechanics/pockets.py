@@ -1,27 +1,25 @@
 """The lift, and the five chutes with their pockets: `Lift` and `Pockets`."""
 
-import random
 from collections.abc import Callable
 from typing import Literal
 
 from drivers.firmware.pins import LIFT_DOWN, LIFT_UP
-from sim.mechanics.cards import Cards, FillingTally, PhysicalCard
-from sim.mechanics.fault_schedule import FaultSchedule
-from sim.mechanics.mechanics_settings import MechanicsSettings
-from sim.mechanics.motion import CardJam, MechanicalClock, PendingEvent, Travel
-from sim.mechanics.sensors import OUTLETS, Sensors
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
+from sim.mechanics.motion import CardJam, PendingEvent
+from sim.mechanics.sensors import OUTLETS
 
 
-class Lift:
-    """The lift: moves up or down according to its output, and stops without power or at "stay".
+class Lift(MachinePart):
+    """The lift of the pockets, which moves up or down as the board requests.
 
-    A sensor at each end detects the lift there. Between the ends neither sensor detects it.
+    It stops without power or at "stay". A sensor at each end detects the lift there. Between the
+    ends neither sensor detects it.
     """
 
-    def __init__(self, clock: MechanicalClock, sensors: Sensors, lift_ms: float) -> None:
-        self._sensors = sensors
-        self._travel = Travel(clock)
-        self._ends = {LIFT_DOWN: 0.0, LIFT_UP: lift_ms}
+    def __init__(self, shared: SharedParts) -> None:
+        super().__init__(shared)
+        self._ends = {LIFT_DOWN: 0.0, LIFT_UP: shared.settings.lift_ms}
         self._sense()
 
     @property
@@ -35,7 +33,7 @@ class Lift:
         return self._is_at(LIFT_UP)
 
     def drive(self, value: int | None) -> None:
-        """Move up (LIFT_UP) or down (LIFT_DOWN). Any other value, and None, stops the lift."""
+        """Move the lift up (LIFT_UP) or down (LIFT_DOWN), or stop it (any other value)."""
         self._travel.stop()
         if value in self._ends and not self._is_at(value):
             self._travel.move_to(self._ends[value], self._sense)
@@ -61,24 +59,17 @@ APART_MS = 12.0
 CLING_CHANCE = 0.25
 
 
-class Pockets:
-    """Five chutes with a pocket below each. N, W, S and E are on the lift, the tray is not.
+class Pockets(MachinePart):
+    """The five chutes of the machine, with a pocket below each chute.
 
-    A card in a chute falls by its own weight, with or without power. While the lift is not down, no
-    pocket is below the four chutes, and the card falls to the floor.
+    N, W, S and E are on the lift, the tray is not. A card in a chute falls by its own weight, with
+    or without power. While the lift is not down, no pocket is below the four chutes, and the card
+    falls to the floor.
     """
 
-    def __init__(
-        self,
-        clock: MechanicalClock,
-        sensors: Sensors,
-        *,
-        settings: MechanicsSettings,
-        rng: random.Random,
-        schedule: FaultSchedule,
-        tally: FillingTally,
-        is_lift_down: Callable[[], bool],
-    ) -> None:
+    def __init__(self, shared: SharedParts, lift: Lift) -> None:
+        super().__init__(shared)
+        self._lift = lift
         self.stacks: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(OUTLETS))
         self.falling: list[Cards] = []
         self.stuck: list[Cards] = [() for _ in range(OUTLETS)]
@@ -86,16 +77,12 @@ class Pockets:
         self.tray_changed: Callable[[], None] = lambda: None
         self._jams: list[CardJam | None] = [None] * OUTLETS
         self._beams: list[PendingEvent | None] = [None] * OUTLETS
-        self._clock = clock
-        self._sensors = sensors
-        self._settings = settings
-        self._rng = rng
-        self._schedule = schedule
-        self._tally = tally
-        self._is_lift_down = is_lift_down
 
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
-        """Drop cards that left the gate into a chute."""
+        """Drop `cards`, which have left the gate, into the chute of `outlet`.
+
+        `number` is the number of the cards' arrival in the window.
+        """
         jam = self._schedule.strike("jam", number, card=cards[0], place="landing")
         if jam:
             self._jams[outlet] = CardJam(jam.clears_after)
@@ -122,12 +109,15 @@ class Pockets:
             self._fall(outlet, (card,), order * APART_MS, how)
 
     def stick_in_chute(self, outlet: int, cards: Cards) -> None:
-        """Put `cards` into a chute by hand. They stick until the next card pushes them on."""
+        """Put `cards` by hand into the chute of `outlet`, where they stick.
+
+        The next card pushes them on.
+        """
         self.stuck[outlet] += cards
         self._jams[outlet] = CardJam(1)
 
     def empty(self, outlet: int) -> Cards:
-        """Take every card out of one pocket and its chute by hand. Return the cards."""
+        """Remove by hand all cards from one pocket and its chute, and return them."""
         taken = (*self.stacks[outlet], *self.stuck[outlet])
         self.stacks[outlet].clear()
         self.stuck[outlet] = ()
@@ -136,12 +126,12 @@ class Pockets:
         return taken
 
     def add_by_hand(self, outlet: int, cards: Cards) -> None:
-        """Put cards into a pocket by hand. No beam is crossed."""
+        """Put `cards` by hand into the pocket of `outlet`. No beam detects them."""
         self.stacks[outlet].extend(cards)
         self.update_sensor(outlet)
 
     def update_sensor(self, outlet: int) -> None:
-        """Set the sensor of a pocket according to the cards in the pocket."""
+        """Set the sensor of the pocket of `outlet` to 1 if cards are in it, else to 0."""
         if outlet == TRAY:
             self.tray_changed()
         else:
@@ -156,7 +146,7 @@ class Pockets:
 
     def _land(self, outlet: int, cards: Cards, how: FallKind) -> None:
         self.falling.remove(cards)
-        if how == "past" or (outlet != TRAY and not self._is_lift_down()):
+        if how == "past" or (outlet != TRAY and not self._lift.is_down):
             self.floor.extend(cards)
             return
         self.stacks[outlet].extend(cards)

@@ -1,4 +1,4 @@
-"""The sensors of one board, `Sensors`: levels by name, and the listeners for changes."""
+"""The sensors of one board, `Sensors`: levels by name, and listeners for their changes."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -47,7 +47,7 @@ class Sensors:
         self._delayed_changes: dict[str, int] = {}
 
     def set_physical(self, name: str, value: int) -> None:
-        """Set the physical level of `name` to `value`."""
+        """Set the physical level of the sensor `name`, and report it unless a fault prevents it."""
         was = self._physical[name]
         if was == value:
             return
@@ -60,7 +60,7 @@ class Sensors:
             self._report(name, value)
 
     def attach(self, listener: LevelObserver) -> Callable[[], None]:
-        """Call `listener` for every reported change.
+        """Call `listener` for every change of a reported level.
 
         Return a function that detaches the listener.
         """
@@ -70,9 +70,9 @@ class Sensors:
     def observe(
         self, observer: LevelObserver, names: Iterable[str] | None = None
     ) -> Callable[[], None]:
-        """Call `observer` for physical changes of `names`, or of all sensors.
+        """Call `observer` for every physical change of the sensors `names`, or with None of all.
 
-        Returns a function that detaches the observer.
+        Return a function that detaches the observer.
         """
         watched = [self._observers[name] for name in (self._observers if names is None else names)]
         for eyes in watched:
@@ -85,13 +85,16 @@ class Sensors:
         return end
 
     def stick(self, name: str, value: int) -> None:
-        """Make `name` report `value` from now on, whatever its physical level. Raises KeyError."""
+        """Make the sensor `name` report `value` from now on, whatever its physical level.
+
+        Raises KeyError for an unknown sensor.
+        """
         self._physical[name]
         self.stuck.add(name)
         self._report(name, value)
 
     def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
-        """Report the next change of `name` late.
+        """Report the next change of the sensor `name` late.
 
         `after` receives a callback and calls it at that time. Changes that occur meanwhile are late
         too, so that no pulse is lost. Raises KeyError for an unknown sensor.
@@ -112,8 +115,9 @@ class Sensors:
         self._disturbances[name] = said
 
     def bounce(self, name: str, after: Callable[[float, Callable[[], None]], object]) -> None:
-        """Make the next change of `name` bounce: there, back and there again, BOUNCE_MS apart.
+        """Report the next change of the sensor `name` as a bouncing contact does.
 
+        The sensor reports the new level, the old level and the new level again, BOUNCE_MS apart.
         Raises KeyError for an unknown sensor.
         """
         self._physical[name]
@@ -127,7 +131,7 @@ class Sensors:
         self._disturbances[name] = said
 
     def clear_disturbances(self) -> None:
-        """Drop the bouncing and the delays of changes that have not occurred yet."""
+        """Cancel the bounces and delays of changes that have not occurred yet."""
         self._disturbances = {
             name: said
             for name, said in self._disturbances.items()
@@ -135,7 +139,7 @@ class Sensors:
         }
 
     def unstick_all(self) -> None:
-        """Make every sensor report its physical level again."""
+        """Make every stuck sensor report its physical level again."""
         for name in sorted(self.stuck):
             self.stuck.discard(name)
             self._report(name, self._physical[name])

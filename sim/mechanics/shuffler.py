@@ -1,12 +1,12 @@
-"""The shuffler, `Shuffler`: repeats riffles while its motor turns."""
+"""The shuffler, `Shuffler`, which riffles the cards again and again while its motor turns."""
 
 import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.motion import MechanicalClock, Travel
-from sim.mechanics.sensors import Sensors
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
+from sim.mechanics.motion import Travel
 
 # The cards settle between two passes. The cam at the end of a pass is short.
 SETTLE_MS = 250.0
@@ -16,7 +16,7 @@ Thing = TypeVar("Thing")
 
 
 def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
-    """Return `cards` after one riffle of the Gilbert-Shannon-Reeds model.
+    """Return `cards` after one riffle by the Gilbert-Shannon-Reeds model.
 
     One fair coin for each card decides from which half the card falls. The number of heads is the
     cut. This is the same distribution as "cut by a binomial number, then drop in proportion to what
@@ -29,51 +29,38 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
     return [next(top) if coins >> place & 1 else next(bottom) for place in range(count)]
 
 
-class Shuffler:
-    """The shuffler.
-
-    In one pass it takes in the cards of the hopper, riffles them and returns them.
-    """
+class Shuffler(MachinePart):
+    """The shuffler, which in each pass takes the cards of the hopper, riffles and returns them."""
 
     def __init__(
-        self,
-        clock: MechanicalClock,
-        sensors: Sensors,
-        hopper: list[PhysicalCard],
-        rng: random.Random,
-        shuffle_ms: float,
-        hopper_changed: Callable[[], None],
+        self, shared: SharedParts, hopper: list[PhysicalCard], hopper_changed: Callable[[], None]
     ) -> None:
+        super().__init__(shared)
         self.cards: Cards = ()
         self.passes = 0
-        self._clock = clock
-        self._sensors = sensors
         self._hopper = hopper
-        self._rng = rng
-        self._pass_ms = shuffle_ms
         self._hopper_changed = hopper_changed
         # The initial position is the end of a settling, so that the first pass can start at once.
-        self._settle = Travel(clock, SETTLE_MS)
-        self._pass = Travel(clock)
+        self._settle = Travel(shared.clock, SETTLE_MS)
         self._is_turning = False
 
     def drive(self, value: int | None) -> None:
         """Turn the motor (1) or stop it (any other value)."""
         self._is_turning = value == 1
         self._settle.stop()
-        self._pass.stop()
+        self._travel.stop()
         if self._is_turning:
             self._continue_pass()
 
     def hopper_filled(self) -> None:
-        """React to cards that came into the hopper: a turning shuffler takes them in."""
+        """Start a pass if the motor turns and waited for cards in the hopper."""
         if self._is_turning and not self.cards and not self._settle.is_moving:
             self._continue_pass()
 
     def empty(self) -> Cards:
-        """Take the cards out by hand and return them."""
+        """Remove by hand the cards in the shuffler and return them."""
         cards, self.cards = self.cards, ()
-        self._pass.set_position(0.0)
+        self._travel.set_position(0.0)
         self._settle.set_position(SETTLE_MS)
         self._sensors.set_physical("shuffler", 0)
         return cards
@@ -85,7 +72,7 @@ class Shuffler:
 
     def _continue_pass(self) -> None:
         if self.cards:
-            self._pass.move_to(self._pass_ms, self._finish_pass)
+            self._travel.move_to(self._settings.shuffle_ms, self._finish_pass)
         elif self._hopper:
             self._settle.move_to(SETTLE_MS, self._take_in)
 
@@ -94,7 +81,7 @@ class Shuffler:
             return
         self.cards = tuple(self._hopper)
         self._hopper.clear()
-        self._pass.set_position(0.0)
+        self._travel.set_position(0.0)
         self._sensors.set_physical("shuffler", 1)
         self._hopper_changed()
         self._continue_pass()

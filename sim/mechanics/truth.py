@@ -1,15 +1,15 @@
-"""The true position of every card, `Truth`, which the simulator's judge reads."""
+"""The true position of every card, `Truth`.
 
-from collections.abc import Mapping, Sequence
+The simulator compares it with the controller's claims.
+"""
 
 import msgspec
 
-from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.machine_parts import MachineParts
+from sim.mechanics.cards import Cards
 
 
 class Truth(msgspec.Struct, frozen=True):
-    """The positions of all cards at one moment.
+    """The true positions of all cards and of the moving parts at one moment.
 
     `pockets`: N W S E tray. `path`: cards in a chute, falling or stuck. `hands`: cards that the
     players took out, N W S E, until they are laid down or loaded. `table`: cards that were played.
@@ -63,42 +63,9 @@ class Truth(msgspec.Struct, frozen=True):
 
     @property
     def mechanical_s(self) -> float | None:
-        """Seconds from the first feed to the last landing, or None if either has not occurred."""
+        """The seconds from the first feed to the last landing, or None before both have
+        occurred.
+        """
         if self.first_feed_s is None or self.last_landing_s is None:
             return None
         return self.last_landing_s - self.first_feed_s
-
-
-def read_truth(
-    parts: MachineParts,
-    hands: Sequence[Sequence[PhysicalCard]],
-    table: Sequence[PhysicalCard],
-    beside: Mapping[str, Sequence[PhysicalCard]],
-    box: Sequence[PhysicalCard],
-) -> Truth:
-    """Return where every card physically is: in the machine, or in a pile of people."""
-    pockets = parts.pockets
-    return Truth(
-        hopper=tuple(parts.hopper),
-        shuffler=parts.shuffler.cards,
-        feeder=sum((feeder.path for feeder in parts.feeders), ()),
-        window=parts.window.cards,
-        path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
-        pockets=tuple(map(tuple, pockets.stacks)),
-        floor=tuple(pockets.floor),
-        hands=tuple(map(tuple, hands)),
-        table=tuple(table),
-        beside={name: tuple(pile) for name, pile in beside.items()},
-        box=tuple(box),
-        gate=parts.gate.position,
-        lift_up=parts.lift.is_up,
-        lift_down=parts.lift.is_down,
-        lid_open=parts.lid_open,
-        estop=parts.estop,
-        passes=parts.shuffler.passes,
-        arrived=parts.tally.arrived,
-        landed=parts.tally.landed,
-        feeding_ms=parts.tally.feeding_ms,
-        first_feed_s=parts.tally.first_feed_s,
-        last_landing_s=parts.tally.last_landing_s,
-    )

@@ -4,59 +4,52 @@
 returns the readings.
 """
 
-import random
 from collections.abc import Callable
 
 from drivers.firmware.protocol import BACK_FOREIGN, FACES, UNREADABLE
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.fault_menu import SimulatedFault
-from sim.mechanics.fault_schedule import FaultSchedule
-from sim.mechanics.motion import CardJam, MechanicalClock, PendingEvent, Travel
-from sim.mechanics.sensors import MOVING, OUTLETS, Sensors
+from sim.mechanics.mechanics_settings import MachinePart, SharedParts
+from sim.mechanics.motion import CardJam, PendingEvent
+from sim.mechanics.sensors import MOVING, OUTLETS
 
 # The part of the full time that every move takes, however short, to start and to settle.
 SETTLE_SHARE = 0.2
 
 
-class Gate:
-    """The gate: it is at an outlet, or moves. A move over all outlets takes `gate_ms`."""
+class Gate(MachinePart):
+    """The gate, a flap that leads a card to one of the five outlets.
 
-    def __init__(self, clock: MechanicalClock, sensors: Sensors, gate_ms: float) -> None:
-        self._sensors = sensors
+    A move over all outlets takes `gate_ms`. `position` is the outlet at which the gate is, or None
+    between two outlets.
+    """
+
+    def __init__(self, shared: SharedParts) -> None:
+        super().__init__(shared)
+        gate_ms = shared.settings.gate_ms
         self._settle_ms = gate_ms * SETTLE_SHARE
         self._step_ms = gate_ms * (1 - SETTLE_SHARE) / (OUTLETS - 1)
-        self._clock = clock
-        self._travel = Travel(clock)
-        self._position: int | None = 0
+        self.position: int | None = 0
         self.on_move: Callable[[], None] = lambda: None
 
-    @property
-    def position(self) -> int | None:
-        """The outlet at which the gate is, or None between two outlets."""
-        return self._position
-
     def drive(self, target: int | None) -> None:
-        """Move to an outlet. None stops the gate wherever it is."""
+        """Move the gate to the outlet `target`. None stops the gate at any position."""
         self._travel.stop()
-        if target is None or not 0 <= target < OUTLETS:
+        if target is None or not 0 <= target < OUTLETS or self.position == target:
             return
-        if self._position == target:
-            return
-        if self._position is not None:
-            self._start_move(self._position, target)
+        if self.position is not None:
+            self._start_move(self.position, target)
         self._travel.move_to(target * self._step_ms, lambda: self._arrive(target))
 
-    def _start_move(self, stood: int, target: int) -> None:
-        way = stood * self._step_ms
-        self._travel.set_position(
-            way - self._settle_ms if target > stood else way + self._settle_ms
-        )
-        self._position = None
+    def _start_move(self, start: int, target: int) -> None:
+        settle_ms = self._settle_ms if start > target else -self._settle_ms
+        self._travel.set_position(start * self._step_ms + settle_ms)
+        self.position = None
         self._sensors.set_physical("gate_at", MOVING)
         self.on_move()
 
     def _arrive(self, target: int) -> None:
-        self._position = target
+        self.position = target
         self._sensors.set_physical("gate_at", target)
 
 
@@ -68,28 +61,19 @@ GATE_AT = 0.5
 Launch = Callable[[int, Cards, int], None]
 
 
-class Window:
-    """The place before the reader, which passes its card on through the gate.
+class Window(MachinePart):
+    """The window, in which the reader reads a card before the card passes through the gate.
 
     The position of the gate at the moment when the card's leading edge arrives decides the chute. A
     gate that moves then, or is moved under a card, pinches the card.
     """
 
-    def __init__(
-        self,
-        clock: MechanicalClock,
-        sensors: Sensors,
-        gate: Gate,
-        schedule: FaultSchedule,
-        pass_ms: float,
-        launch: Launch,
-    ) -> None:
+    def __init__(self, shared: SharedParts, gate: Gate, launch: Launch) -> None:
+        super().__init__(shared)
         self.cards: Cards = ()
-        self._sensors = sensors
         self._gate = gate
-        self._schedule = schedule
-        self._travel = Travel(clock)
-        self._gate_at, self._end = pass_ms * GATE_AT, pass_ms
+        self._end = shared.settings.pass_ms
+        self._gate_at = self._end * GATE_AT
         self._launch = launch
         self._arrival_number = 0
         self._jam: CardJam | None = None
@@ -105,7 +89,10 @@ class Window:
         return bool(self.cards)
 
     def accept(self, cards: Cards, number: int) -> None:
-        """Accept the cards that the feeder brings. Raises ValueError if the window is occupied."""
+        """Put the cards that the feeder brings into the window.
+
+        Raises ValueError if the window is occupied.
+        """
         if self.cards:
             raise ValueError("two cards in one place")
         self.cards = cards
@@ -119,7 +106,10 @@ class Window:
         self.drive(self._drive)
 
     def place_by_hand(self, cards: Cards, *, in_gate: bool) -> None:
-        """Put `cards` by hand into the window or the gate. No reading is requested for them."""
+        """Put `cards` by hand into the window, or into the gate if `in_gate`.
+
+        No reading is requested for them.
+        """
         self.cards = cards
         self._arrival_number = 0
         self._travel.set_position(self._gate_at if in_gate else 0.0)
@@ -129,7 +119,7 @@ class Window:
         self._sensors.set_physical("exit", int(in_gate))
 
     def drive(self, value: int | None) -> None:
-        """Turn the rollers forward (1) or backward (2). Any other value stops them."""
+        """Turn the rollers forward (1) or backward (2), or stop them (any other value)."""
         self._drive = value
         self._travel.stop()
         if not self.cards:
@@ -140,12 +130,12 @@ class Window:
             self._backward()
 
     def block(self) -> None:
-        """Block the card after a collision. It does not move until a hand takes it out."""
+        """Jam the card in the window after a collision. Only a person can take it out."""
         self._travel.stop()
         self._jam = CardJam(None)
 
     def empty(self) -> Cards:
-        """Take all cards out of the window by hand, clear a jam, and return the cards."""
+        """Remove by hand all cards in the window, clear a jam, and return the cards."""
         cards, self.cards = self.cards, ()
         self._travel.set_position(0.0)
         self._jam = None
@@ -225,44 +215,39 @@ EMPTY_READING: EngineReading = (UNREADABLE, BACK_FOREIGN, 0, NO_CONFIDENCE)
 READING_FAULTS = ("unreadable", "misread", "no_answer")
 
 
-class ReadingEngine:
-    """The reading engine: answers `read_ms` after a shot with the card that was in the window then.
+class ReadingEngine(MachinePart):
+    """The engine of the reader board, which recognises the card in the window.
 
-    The engine reads both sides of the lowest card. A second card stuck to it is not visible.
+    It answers each shot after `read_ms` with the card that was in the window at the shot. It reads
+    both sides of the lowest card. A second card stuck to it is not visible.
     """
 
     def __init__(
-        self,
-        clock: MechanicalClock,
-        window: Window,
-        schedule: FaultSchedule,
-        rng: random.Random,
-        read_ms: float,
-        on_answer: Callable[[EngineAnswer], None],
+        self, shared: SharedParts, window: Window, on_answer: Callable[[EngineAnswer], None]
     ) -> None:
-        self._clock = clock
+        super().__init__(shared)
         self._window = window
-        self._schedule = schedule
-        self._rng = rng
-        self._read_ms = read_ms
         self._on_answer = on_answer
         self._pending_reading: PendingEvent | None = None
         self._pending_faults: list[SimulatedFault] = []
 
     def card_arrived(self, card: PhysicalCard, number: int) -> None:
-        """Draw the faults that disturb the readings of arrival `number` in the window."""
+        """Decide which faults disturb the readings of `card`, arrival `number` in the window."""
         struck = (self._schedule.strike(name, number, card=card) for name in READING_FAULTS)
         self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
 
     def shoot(self, shot: int) -> None:
-        """Read the window for shot number `shot`. Cancel a reading that is still in progress."""
+        """Start to read the card in the window.
+
+        The answer has the number `shot`. A reading that is still in progress is cancelled.
+        """
         if self._pending_reading is not None:
             self._pending_reading.cancel()
             self._pending_reading = None
         seen = self._read_window()
         if seen is not None:
             self._pending_reading = self._clock.after(
-                self._read_ms, lambda: self._finish_reading(seen, shot)
+                self._settings.read_ms, lambda: self._finish_reading(seen, shot)
             )
 
     def _read_window(self) -> EngineReading | None:

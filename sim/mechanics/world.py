@@ -14,13 +14,12 @@ from sim.mechanics.truth import Truth
 
 
 class World(MachineParts):
-    """One machine with its cards, its people and its faults, in the time of the running loop.
+    """One simulated machine with its cards, its people and its faults.
 
-    People act through `people`. The judge reads `truth()`.
-
-    `outside` contains the handlers that carry out faults of a line, a board or the host, in the
-    loop's next turn. A handler calls `end_fault` when its fault is over. `strike_listeners` are
-    called for every fault that strikes.
+    It runs in the time of the running loop. People act through `people`. `truth()` returns the true
+    positions of the cards. `outside` contains the handlers that carry out faults of a line, a board
+    or the host, in the loop's next turn. A handler calls `end_fault` when its fault is over.
+    `strike_listeners` are called for every fault that strikes.
     """
 
     def __init__(
@@ -41,7 +40,7 @@ class World(MachineParts):
         self.people.unpack()
 
     def add_fault(self, fault: SimulatedFault) -> None:
-        """Schedule `fault` as described in sim/faults.toml.
+        """Schedule `fault` as sim/faults.toml describes it.
 
         Raises FaultError if it is not on the menu. A fault of a part strikes at once, unless it has
         an `at` or a `rate`. A fault of the set alters the cards in the hopper if none of them was
@@ -51,15 +50,15 @@ class World(MachineParts):
         self._injector.add(fault)
 
     def truth(self) -> Truth:
-        """Return where every card physically is."""
+        """Return the true position of every card."""
         return self.people.truth()
 
     def active_faults(self) -> tuple[FaultStrike, ...]:
-        """Return the faults that struck and are still in force, oldest first."""
+        """Return the faults that have struck and are still in force, oldest first."""
         return self._injector.active.current()
 
     def end_fault(self, fault: SimulatedFault) -> None:
-        """Record that a fault of a line, a board or the host is over."""
+        """Record that a fault of a serial line, a board or the host is over."""
         self._injector.active.end(fault)
 
     def _on_card_in_window(self, card: PhysicalCard, number: int) -> None:

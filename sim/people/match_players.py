@@ -34,10 +34,7 @@ _DURATIONS: Final[Mapping[Stage, DurationRange]] = {
     Stage.RETURN: (1, 3),
     Stage.PLAY: (8, 20),
 }
-"""Times much shorter than those of real people.
-
-A demo should not take ten minutes for a deal.
-"""
+"""Times much shorter than those of real people. A demo should not take ten minutes for a deal."""
 _LOOK_INTERVAL_S: Final = 0.5
 _CALL_CHANCE: Final = 0.15
 """The probability that a player calls the referee in a deal."""
@@ -57,7 +54,7 @@ _GIVEN: Final = ("娜", "伟", "芳", "军", "敏", "强", "静", "磊", "洋", 
 
 
 class MatchPlayers:
-    """Four players, their referee and the chief at table `number` (0, 1, …) of a hall."""
+    """Four simulated players, their referee and the chief at table `number` (0, 1, …) of a hall."""
 
     def __init__(
         self,
@@ -77,7 +74,7 @@ class MatchPlayers:
         self._call_times_s: dict[int, float] = {}
 
     async def play(self) -> None:
-        """Play until cancelled."""
+        """Play one match after the other until cancelled."""
         listening = asyncio.create_task(self._listen())
         try:
             while True:
@@ -106,22 +103,18 @@ class MatchPlayers:
             self._state_changed.set()
 
     async def _wait_for_state(self) -> None:
-        """Wait a short time for the next state. Cards can move without a new state."""
+        """Wait for the next state, but only a short time: cards can move without a new state."""
         self._state_changed.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(_LOOK_INTERVAL_S):
                 await self._state_changed.wait()
 
     async def _next_action(self, state: PublicState) -> TimedAction | None:
-        """Return the next action of the people, or None if nothing is due."""
+        """Return the action that people do next, or None if nothing is due."""
         match = state.match
-        failed = state.fairness[-1] if state.fairness else None
-        if (
-            failed is not None
-            and failed.outcome in _FAILED
-            and failed.attempt not in self._cleared_attempts
-        ):
-            return _AT_ONCE, lambda: self._clear_up(failed.attempt, failed.reasons)
+        last = state.fairness[-1] if state.fairness else None
+        if last and last.outcome in _FAILED and last.attempt not in self._cleared_attempts:
+            return _AT_ONCE, lambda: self._clear_up(last.attempt, last.reasons)
         if any(one.barred for one in state.sets):
             return _AT_ONCE, self._count_sets
         if match.match is None or match.phase == Stage.SIGNED:
@@ -161,14 +154,14 @@ class MatchPlayers:
         return None
 
     def _out_action(self, match: PublicMatch) -> TimedAction:
-        """Return the action for the next player who finishes their hand, chosen at random."""
+        """Return the action that reports the next player without cards, drawn at random."""
         out = {*match.order, *match.outs}
         seat = self._chance.choice([one for one in SEATS if one not in out])
         pause = _DURATIONS[Stage.PLAY] if not out else _DURATIONS[Stage.TRIBUTE]
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Return the next action that prepares the cards for the next deal, or starts the deal."""
+        """Return the action that loads the cards or starts the next deal, or None for now."""
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
@@ -179,7 +172,7 @@ class MatchPlayers:
         return _PRESS, lambda: self._command(Role.REFEREE, "start_deal")
 
     async def _take_hands(self, state: PublicState) -> bool:
-        """Take the hands if the lift is up. Return True if no hands have to be taken any more."""
+        """Take the hands if the lift is up. Return True if the players have their hands."""
         if state.match.phase != Stage.COUNT_CHECK:
             return True
         truth = await self._table.control.request("truth")
@@ -188,7 +181,9 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Return an action that calls the referee, or cancels a call that was long unanswered."""
+        """Return an action that calls the referee, or that cancels a call without an answer. Return
+        None if neither is due.
+        """
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
         if any(call.reason == "button" for call in state.calls):
@@ -208,15 +203,14 @@ class MatchPlayers:
         await self._table.control.request("change_set" if wrong_set else "collect")
 
     async def _count_sets(self) -> None:
-        state = self._state
-        assert state is not None
-        for one in state.sets:
+        assert self._state is not None
+        cards = self._table.profile.deck.cards
+        for one in self._state.sets:
             if one.barred:
-                cards = self._table.profile.deck.cards
                 await self._command(Role.REFEREE, "clear_set", set=one.id, cards=cards)
 
     async def _set_up_match(self) -> None:
-        """Set up the next match, between two pairs drawn at random."""
+        """Set up the next match between two teams that are drawn at random."""
         self._round += 1
         first, second = self._chance.sample(_PAIRS, k=2)
         await self._command(
@@ -239,9 +233,8 @@ class MatchPlayers:
         return {"id": f"P{number}", "name": name, "players": dict(zip(seats, names, strict=True))}
 
     async def _command(self, role: Role, cmd: str, **args: Any) -> None:
-        """Send a command about the current deal.
-
-        A refused command is ignored: the table has changed meanwhile.
+        """Send a command that names the present deal. A refused command is ignored, because the
+        table has changed meanwhile.
         """
         state = self._state
         assert state is not None
@@ -262,9 +255,8 @@ async def seat_match_players(
     on_state: Callable[[PublicState], None] = lambda state: None,
     seed: int = 0,
 ) -> AsyncIterator[MatchPlayers]:
-    """Run simulated people at a table for the block.
-
-    `seed` determines their names and their play.
+    """Run simulated people who play matches at a table, for the block. `seed` determines their
+    names and their play.
     """
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:

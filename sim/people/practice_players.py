@@ -34,7 +34,7 @@ _LOOSE_CARD_FAULTS = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
 
 
 class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt that gave no hands."""
+    """An attempt that ended without hands: a misdeal, or void."""
 
     attempt: int
     outcome: AttemptOutcome
@@ -43,10 +43,9 @@ class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one deal.
+    """The result of one deal. `landed` is the position of the cards in the mechanics.
 
-    `landed` is the position of the cards in the mechanics. `feeding_ms` is the feeder's total time
-    for them, in the machine's own time.
+    `feeding_ms` is the feeder's total time for them, in the machine's own time.
     """
 
     table: str
@@ -65,7 +64,7 @@ class DealResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PracticePlayers:
-    """A referee and four players at one table, who play one deal after the other.
+    """A referee and four simulated players at one table, who play one deal after the other.
 
     `on_state` is called for every state that arrives.
     """
@@ -83,12 +82,15 @@ class PracticePlayers:
         self._state: PublicState | None = None
 
     async def play_deal(self) -> DealResult:
-        """Play one deal, in any number of attempts, until its proof is revealed."""
+        """Play one deal in any number of attempts until its proof is revealed. Return
+        its result.
+        """
         before = self._state.counters.deals if self._state is not None else None
         misdeals: dict[int, Misdeal] = {}
         held: dict[str, Any] | None = None
         async for state in self._read_states():
             machine, proof = state.machine, state.fairness[-1] if state.fairness else None
+            deal, attempt = machine.deal, machine.attempt
             before = state.counters.deals if before is None else before
             failed = proof if proof is not None and proof.outcome in _FAILED else None
             if failed is not None and failed.attempt not in misdeals:
@@ -109,12 +111,10 @@ class PracticePlayers:
             elif machine.phase is MachinePhase.EMPTY and state.counters.deals == before:
                 await self._referee.ask("start_deal")
             elif machine.phase is MachinePhase.COMMITTED:
-                await self._player.ask(
-                    "cut", {"n": CUT}, deal=machine.deal, attempt=machine.attempt
-                )
+                await self._player.ask("cut", {"n": CUT}, deal=deal, attempt=attempt)
             elif machine.phase is MachinePhase.HELD:
                 held = held or await self.table.control.request("truth")
-                await self._referee.ask("release", deal=machine.deal, attempt=machine.attempt)
+                await self._referee.ask("release", deal=deal, attempt=attempt)
             elif machine.phase is MachinePhase.RELEASED:
                 await self._return_hands()
             elif proof is not None and proof.reveal is not None and held is not None:
@@ -141,7 +141,7 @@ class PracticePlayers:
                 yield self._state
 
     async def _return_hands(self) -> None:
-        """Take the hands out. When the lift is down again, load the set into the hopper."""
+        """Take the hands if the lift is up. When it is down again, load the set into the hopper."""
         truth = await self.table.control.request("truth")
         if truth["lift_up"]:
             if any(truth["pockets"][:4]):
@@ -150,7 +150,7 @@ class PracticePlayers:
             await self.table.control.request("load")
 
     async def _clear_up(self, reasons: list[str]) -> None:
-        """Take all cards out. If the set may be wrong, load another set."""
+        """Take all cards out of the machine. If the set may be wrong, load another set."""
         wrong_set = _SET_FAULTS & set(reasons)
         await self.table.control.request("change_set" if wrong_set else "collect")
 
@@ -159,7 +159,7 @@ class PracticePlayers:
 async def seat_players(
     table: TableProcess, on_state: Callable[[PublicState], None] = lambda state: None
 ) -> AsyncIterator[PracticePlayers]:
-    """Run simulated people at a table for the block."""
+    """Run simulated people who play practice deals at a table, for the block."""
     async with AsyncExitStack() as stack:
         referee = await stack.enter_async_context(table.client(Role.REFEREE))
         player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))
@@ -192,7 +192,7 @@ def _make_result(
 def _find_mismatch(
     profile: Profile, state: PublicState, truth: dict[str, Any], landed: dict[str, int]
 ) -> str | None:
-    """Return the difference between the table's report and the mechanics, or None if they agree."""
+    """Return how the table's report differs from the mechanics, or None if they agree."""
     reported = state.machine.landed
     if reported is None or msgspec.to_builtins(reported) != landed:
         return f"the table reports {reported}, the mechanics have {landed}"

@@ -35,16 +35,13 @@ _OWN_KEYS: Final = "console-keys"
 
 
 def area_of(number: int) -> str:
-    """Return the area of table `number` (0, 1, …): eight tables per letter, as A, B, … Z, A2, …"""
+    """Return the area of table `number` (0, 1, …). Each area has eight tables: A, B, … Z, A2, …"""
     place, letter = divmod(number // _TABLES_PER_AREA, 26)
     return chr(ord("A") + letter) + (str(place + 1) if place else "")
 
 
 class ConsoleProcess:
-    """A console: its configuration and its process.
-
-    `hasher` hashes PINs that are written directly.
-    """
+    """A console as a process, and its configuration. `hasher` hashes PINs for the database."""
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
         self.config, self.hasher = config, hasher
@@ -90,16 +87,13 @@ class ConsoleProcess:
     async def invite(
         self, name: str, role: Role, table: str | None = None, language: str = "zh"
     ) -> str:
-        """Add a person to the database, also while the console runs.
-
-        Return their invitation code.
-        """
+        """Add a person to the console's database, even while it runs. Return an invitation code."""
         return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
 
     async def add_account(
         self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
     ) -> None:
-        """Add a person with a PIN to the database, also while the console runs."""
+        """Add a person with a PIN to the console's database, even while the console runs."""
         await self.run_in_thread(lambda: self._add_person(name, role, pin, table, language))
 
     async def accept_invitation(self, code: str, pin: str) -> None:
@@ -191,7 +185,7 @@ def _table_toml(table: TableProcess, area: str) -> str:
 
 @contextmanager
 def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Accounts"]:
-    """Yield the accounts in a console's database for the block, whether the console runs or not."""
+    """Yield the accounts in a console's database for the block. The console may be running."""
     from controller.console.accounts.account_store import Accounts
     from controller.console.console_config import load_console_config
     from controller.console.store.database import open_engine

@@ -17,11 +17,11 @@ from sim.hardware_in_process import BOARDS, HardwareInProcess
 
 @dataclass(frozen=True)
 class DaemonDeath:
-    """The time and kind of a daemon's death.
+    """The moment at which a simulated daemon dies, and what it loses.
 
-    The daemon dies `after_s` seconds after the commit of entry `entry`. `restart_after_s`: the time
-    until the next daemon starts. `power_lost`: unsynced rows and all keys are lost. `boards_reset`:
-    the boards restart too.
+    The daemon dies `after_s` seconds after the commit of entry `entry`, and the next one starts
+    `restart_after_s` seconds later. `power_lost`: unsynced rows and all keys are lost.
+    `boards_reset`: the boards restart too.
     """
 
     entry: int
@@ -32,7 +32,7 @@ class DaemonDeath:
 
 
 class KillableStore(JournalStore):
-    """A journal store that drops the groups after the entry of a daemon's death.
+    """A journal store that writes nothing after the entry at which the daemon dies.
 
     Rows that are written together are all present or all absent, because a group is one
     transaction. `on_death` is called when the daemon dies. `is_disk_full()` returns True while the
@@ -47,7 +47,9 @@ class KillableStore(JournalStore):
     is_closed = False
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Write up to the group of the death and nothing after it. Raises StorageFailed."""
+        """Write the rows. The daemon dies with the rows that contain the entry of its death. Raises
+        StorageFailed if the daemon is dead, or if the disk is full.
+        """
         if not self.is_alive:
             raise StorageFailed("the daemon is dead")
         if self.is_disk_full():
@@ -71,9 +73,8 @@ class KillableStore(JournalStore):
 
 
 def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
-    """Kill the daemon of `store`. Return False if it was dead, or had ended normally.
-
-    Nothing from the daemon reaches a board after this.
+    """End the daemon that writes to `store`, so that nothing from it reaches a board. Return False
+    if it was dead, or had ended normally.
     """
     if not store.is_alive or store.is_closed:
         return False
@@ -84,7 +85,7 @@ def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
 
 
 def apply_power_loss(state_dir: Path, runtime_dir: Path, last_synced: int, into: Path) -> None:
-    """Write into `into` the part of a journal that remains after a power cut.
+    """Write into the folder `into` the part of a journal that remains after a power cut.
 
     This part is the rows up to number `last_synced`. The keys in `runtime_dir` are removed.
     `state_dir` stays unchanged for inspection.

@@ -43,11 +43,11 @@ class HandledTable:
 
     @property
     def people(self) -> PeopleAtMachine:
-        """The actions of people that have no method of this class (collect, change_set, mix)."""
+        """The actions of people for which this class has no method (collect, change_set, mix)."""
         return self.sim.world.people
 
     async def wait_until_seen(self, condition: Callable[[Truth], bool]) -> Truth:
-        """Return the truth of the mechanics as soon as `condition` is true for it.
+        """Return the true state of the mechanics as soon as `condition` is true for it.
 
         Raises TimeoutError after WAIT_TIMEOUT_S.
         """
@@ -59,16 +59,16 @@ class HandledTable:
         raise TimeoutError
 
     async def take_hands(self) -> None:
-        """Wait for the lift, then give each player their own hand."""
+        """Wait until the lift is up, then give each player their own hand."""
         await self.wait_until_seen(lambda truth: truth.lift_up)
         self.people.take_hands()
 
     def lay_down(self) -> None:
-        """Lay all cards of the players on the table, as played."""
+        """Lay all cards that the players hold on the table, as if they were played."""
         self.people.lay_down()
 
     async def load(self, card_set: str | None = None) -> None:
-        """Put a set into the hopper. A named set is put in when the hopper is free.
+        """Put a set of cards into the hopper. A named set is put in when the hopper is free.
 
         Without a name the played cards are put in. Raises OutOfReach if the set is not there
         (sim/mechanics/card_handling.py).
@@ -80,10 +80,7 @@ class HandledTable:
         self.people.load(card_set)
 
     async def panel(self) -> PanelContacts:
-        """Return the panel's contacts and lamps.
-
-        The first call connects the table's panel to them.
-        """
+        """Return the panel's contacts and lamps. The first call connects the panel to them."""
         if self._contacts is None:
             contacts = self._contacts = PanelContacts(self.sim.world)
 
@@ -96,7 +93,7 @@ class HandledTable:
     async def press(
         self, seat: Seat, colour: Literal["green", "red"], *, for_s: float = TAP_S
     ) -> None:
-        """Press a seat's green or red button for `for_s` seconds, and wait until it settles."""
+        """Press a seat's green or red button for `for_s` seconds, and wait until it has settled."""
         await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
 
     async def hold_button(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:

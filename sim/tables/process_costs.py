@@ -14,7 +14,7 @@ _MIB = 1024.0
 
 
 class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of process: the number of processes, and their total costs.
+    """The number of processes of one kind, and their total costs.
 
     `cpu_s`: processor time since their start. `rss_mib`: resident memory, with shared pages counted
     in each process. `pss_mib`: resident memory, with shared pages divided among the processes that
@@ -28,7 +28,7 @@ class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_costs(root: int) -> dict[str, ProcessCost]:
-    """Return the costs so far of the process `root` and all its descendants, by kind.
+    """Return the costs of the process `root` and its descendants since their start, by kind.
 
     Kinds are the words after `dealtable`: `demo`, `sim`, `run`, `run machine`, `run gateway`. A
     board's process has the kind `board`. A process that ends meanwhile is left out.
@@ -54,7 +54,7 @@ def measure_costs(root: int) -> dict[str, ProcessCost]:
 
 
 def find_processes(root: int) -> dict[str, int]:
-    """Return the pids of the descendants of process `root`, by kind: the last pid of each kind."""
+    """Return one pid for each kind of descendant of process `root`: the last one found."""
     found: dict[str, int] = {}
     for pid in _process_tree(root):
         with suppress(OSError, IndexError):  # the process ended meanwhile
@@ -81,7 +81,7 @@ def written_kib(pid: int) -> float:
 def costs_since(
     before: Mapping[str, ProcessCost], now: Mapping[str, ProcessCost]
 ) -> dict[str, ProcessCost]:
-    """Return `now` with the processor time that was used since `before`."""
+    """Return the costs `now`, with only the processor time that was used since `before`."""
     return {
         kind: msgspec.structs.replace(
             cost, cpu_s=round(cost.cpu_s - (before[kind].cpu_s if kind in before else 0.0), 3)
@@ -111,7 +111,7 @@ def _process_kind(pid: int) -> str:
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:
-    """Return RSS and PSS in MiB. If PSS may not be read, return RSS twice."""
+    """Return the RSS and the PSS of a process in MiB, or RSS twice if PSS may not be read."""
     try:
         rows = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
     except PermissionError:

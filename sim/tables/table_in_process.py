@@ -73,7 +73,9 @@ RETRY_INTERVAL_S = 0.2
 
 @dataclass
 class TableInProcess(HandledTable):
-    """A table in this process, and its people. `events` and `states` contain what was published.
+    """A table in this process, and its people. `events` and `states` contain all that it published.
+
+    `events` and `states` contain what was published.
 
     `command_prefix` comes before the numbers of the people's commands, so that their ids differ
     from those of an earlier daemon. `run_task` is the machine's task. It is done before the block
@@ -97,9 +99,8 @@ class TableInProcess(HandledTable):
         self._changed.set()
 
     async def wait_for_state(self, condition: Callable[[PublicState], bool]) -> PublicState:
-        """Return the first published state, from now on, for which `condition` is true.
-
-        The current state counts too. Raises TimeoutError after WAIT_TIMEOUT_S.
+        """Return the first published state for which `condition` is true. The current state counts
+        too. Raises TimeoutError after WAIT_TIMEOUT_S.
         """
         async with asyncio.timeout(WAIT_TIMEOUT_S):
             while not (self.states and condition(self.states[-1])):
@@ -108,7 +109,7 @@ class TableInProcess(HandledTable):
         return self.states[-1]
 
     async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
-        """Wait for a phase of the machine and return the state."""
+        """Wait until the machine is in the phase `phase`, and return that state."""
         return await self.wait_for_state(lambda state: state.machine.phase is phase)
 
     def make_command(
@@ -120,7 +121,9 @@ class TableInProcess(HandledTable):
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
     ) -> ClientCommand:
-        """Return a signed command. `about` is the deal and attempt that the command names.
+        """Return a signed command of a role.
+
+        `about` is the deal and attempt that the command names.
 
         Without `about`, these are the deal and attempt that such a command is bound to in the last
         state.
@@ -137,12 +140,12 @@ class TableInProcess(HandledTable):
         return self.sign_command(command, self.signers[role])
 
     def sign_command(self, command: ClientCommand, seed: bytes) -> ClientCommand:
-        """Return a command signed with a key, for the current run of the table."""
+        """Return a command with a signature of the key `seed`, for the current run of the table."""
         present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
         return sign_command(present, TABLE_KEY, seed)
 
     async def send_command(self, role: Role, cmd: str, /, **args: Any) -> CommandReply:
-        """Make a signed command, like `make_command`, and submit it."""
+        """Make a signed command as `make_command` does, send it, and return the reply."""
         return await self.lasting.submit(self.make_command(role, cmd, **args))
 
     def _bound_to(self, cmd: str) -> tuple[int | None, int | None]:
@@ -154,7 +157,7 @@ class TableInProcess(HandledTable):
         return (state.deal, state.attempt) if bound == "machine" else (None, None)
 
     async def play_attempt(self, cut: int = 40) -> PublicState:
-        """Play one attempt as people would, up to held hands or to its failure."""
+        """Play one attempt as people would, until hands are held or the attempt has failed."""
         ready = await self.wait_for_state(
             lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED)
         )
@@ -176,7 +179,7 @@ class TableInProcess(HandledTable):
         )
 
     async def return_hands(self) -> PublicState:
-        """Release the hands, take them, and put the set back. Return the state after that."""
+        """Release the hands, take them, and load the set again. Return the state after that."""
         answer = await self.send_command(Role.REFEREE, "release")
         while not answer.ok:
             await asyncio.sleep(RETRY_INTERVAL_S)

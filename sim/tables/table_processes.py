@@ -27,6 +27,7 @@ from controller.rules.profile_files import load_profile
 from controller.service.process_signals import make_parent_death_hook
 from sim.memory_folders import memory_folder
 from sim.tables.process_costs import count_cores
+from sim.worker_processes import wait_or_kill
 
 _MAX_LINE_BYTES = 1 << 22
 """The maximum size of a simulator's answer in bytes.
@@ -37,22 +38,21 @@ POLL_INTERVAL_S = 0.02
 START_TIMEOUT_S = 30.0
 ROUND_S = 16.0
 """The time from one deal to the next at the reference pace, with people who lose no time."""
-_END_TIMEOUT_S = 10.0
 
 
 class HallError(Exception):
-    """A process of the hall did not start, or ended unexpectedly; the message is one line."""
+    """A process of a hall did not start, or ended unexpectedly. The message is one line."""
 
 
 @dataclass(frozen=True)
 class HallPlan:
-    """The description of a hall. `port` is the port of the first table's feed.
+    """The description of a hall, which is a number of simulated tables.
 
-    The first table's command port is `port` + 1, and the ports of the next table follow. None takes
-    free ports. `boards`: "inside" (in the sim process) or "processes"; None for the default of
-    `dealtable sim`. `profile`, `event` (the file of an event's own regulations), `card_sets`,
-    `deal_ahead` and `limits` apply to each table. The sets are at the table, with the packs of the
-    profile.
+    `port` is the port of the first table's feed. Its command port is `port` + 1, and the ports of
+    the next table follow. None takes free ports. `boards`: "inside" (in the sim process) or
+    "processes"; None for the default of `dealtable sim`. `profile`, `event` (the file of a
+    tournament's regulations), `card_sets`, `deal_ahead` and `limits` apply to each table. The sets
+    are at the table, with the packs of the profile.
     """
 
     state_dir: Path
@@ -78,18 +78,20 @@ class HallPlan:
 
     @property
     def rules(self) -> Profile:
-        """The profile, with the event's regulations. Raises ProfileError."""
+        """The rulebook of all tables, with a tournament's regulations if any. Raises
+        ProfileError.
+        """
         return load_profile(self.profile, self.event)
 
 
 class ControlClient:
-    """A client for the control socket of one simulated table: the actions of people."""
+    """A client of one simulated table's control socket, which carries out actions of people."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     async def request(self, request_name: str, **args: Any) -> Any:
-        """Send one request of sim/CONTROL.md and return its result. Raises HallError."""
+        """Send one request of sim/CONTROL.md, and return its result. Raises HallError."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:
@@ -123,7 +125,7 @@ class TableProcess:
 
     @property
     def board_ports(self) -> tuple[str, str]:
-        """The paths of the dealer board and the reader board."""
+        """The paths of the serial ports of the dealer board and the reader board."""
         return self._info["dealer"], self._info["reader"]
 
     @property
@@ -137,7 +139,7 @@ class TableProcess:
         return read_endpoints(self.state_dir)
 
     def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
-        """Return a client with the key of a role."""
+        """Return a client of the table's gateway, with the key of a role."""
         return Client(
             self.endpoints,
             read_client_identity(self.state_dir, role.value),
@@ -146,7 +148,7 @@ class TableProcess:
         )
 
     async def start_daemon(self) -> None:
-        """Start `dealtable run` and wait for its gateway. Raises HallError."""
+        """Start `dealtable run`, and wait until the table's gateway is open. Raises HallError."""
         remove_endpoints(self.state_dir)  # a killed daemon does not remove its endpoints
         with self.log.open("ab") as file:
             self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
@@ -178,7 +180,7 @@ class TableProcess:
 async def run_hall(
     plan: HallPlan, on_started: Callable[[int], None] = lambda tables: None
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run a hall for the block: the simulator, and every table's daemon. Raises HallError.
+    """Run the simulator and the daemons of all tables for the block. Raises HallError.
 
     As many daemons as there are cores start at the same time. `on_started` receives the number of
     running daemons.
@@ -195,10 +197,7 @@ async def run_hall(
 
 
 async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
-    """Wait until a process of a hall ends unexpectedly.
-
-    Raises HallError, which names the process.
-    """
+    """Wait until a process of a hall ends unexpectedly, and raise HallError with its name."""
     waits = {
         asyncio.ensure_future(process.wait()): what
         for table in tables
@@ -217,9 +216,8 @@ async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
 
 
 async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
-    """Start all daemons, one per core at a time.
-
-    Raises the first HallError and cancels the rest.
+    """Start the daemons of all tables, as many at a time as there are cores. Raise the first
+    HallError and cancel the other starts.
     """
     room = asyncio.Semaphore(count_cores())
     up = 0
@@ -263,7 +261,7 @@ StartSimulator = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.P
 async def run_simulator(
     plan: HallPlan, runtime_dir: Path, start: StartSimulator = start_simulator
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run only the simulator, and yield its tables, configured but without daemons."""
+    """Run only the simulator for the block. Yield its tables, configured but without daemons."""
     config = runtime_dir / "sim.toml"
     deck = plan.rules.deck
     config.write_text(
@@ -294,10 +292,7 @@ jokers = {"true" if deck.jokers else "false"}
 def _configure_table(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
 ) -> TableProcess:
-    """Write a table's configuration into its state folder.
-
-    Raises HallError if a daemon runs there.
-    """
+    """Write a table's configuration, and return the table. Raises HallError if a daemon runs."""
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
     _refuse_in_use(state_dir)
@@ -347,9 +342,9 @@ deal_ahead = {"true" if plan.deal_ahead else "false"}
 
 
 def _refuse_in_use(state_dir: Path) -> None:
-    """Check that no daemon writes to `state_dir` and that its journal can be continued.
+    """Raise HallError if a daemon writes to `state_dir`, or its journal cannot be continued.
 
-    Raises HallError with the store's own message. A running table is not touched.
+    The error has the store's own message. A running table is not touched.
     """
     if (state_dir / LOCK_NAME).exists():
         try:
@@ -368,7 +363,7 @@ def _card_sets_toml(plan: HallPlan) -> str:
 async def start_program(
     *words: str, module: str = "controller.cli", **more: Any
 ) -> asyncio.subprocess.Process:
-    """Start `dealtable`, or another module, with these arguments.
+    """Start a process that runs `dealtable`, or another module, with the arguments `words`.
 
     The program ends with this process, and is not ended by the terminal. `more` is passed to
     asyncio.create_subprocess_exec.
@@ -386,9 +381,4 @@ async def end_program(process: asyncio.subprocess.Process) -> int:
     """Send SIGTERM to a program, kill it after a time limit, and return its exit status."""
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
-    try:
-        async with asyncio.timeout(_END_TIMEOUT_S):
-            return await process.wait()
-    except TimeoutError:
-        process.kill()
-        return await process.wait()
+    return await wait_or_kill(process)

@@ -100,7 +100,7 @@ def session_at(
     return SelftestSession(
         bench,
         hands(table, broken),
-        SelftestFigures(reader_is_polled=bench.reader_is_polled),
+        SelftestFigures(reader_is_polled=bench.reader.is_polled),
         card_set(),
         LOOK_S,
     )

@@ -92,8 +92,8 @@ def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None
             pinned = msgspec.structs.replace(pins()["reader"], is_polled=True)
             with bench_at(table, pinned, pins()["dealer"]) as bench:
                 await bench.open()
-                assert bench.reader_is_polled
-                figures = SelftestFigures(reader_is_polled=bench.reader_is_polled)
+                assert bench.reader.is_polled
+                figures = SelftestFigures(reader_is_polled=bench.reader.is_polled)
                 of = SelftestSession(bench, hands(table), figures, card_set(), LOOK_S)
                 await run_selftest(of, ROUND)
                 return figures

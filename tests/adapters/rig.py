@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from controller.config import ReaderSection as ReaderConfig
-from drivers.adapters.barcode_engine import BarcodeEngine, EngineLost
+from drivers.adapters.barcode_engine import BarcodeEngine, EngineLost, SerialEnginePort
 from drivers.adapters.barcode_reader import BarcodeHal, CodedCard, make_barcode_reader
 from drivers.firmware.board import BoardCore
 from drivers.firmware.reader import ReaderCore
@@ -49,10 +49,11 @@ Says = list[tuple[float, bytes]]
 """What an engine says to a trigger: bytes, each after some milliseconds."""
 
 
-class ScriptedPort:
+class ScriptedPort(SerialEnginePort):
     """An engine's line in memory: what is written is kept, what it says is put there."""
 
     def __init__(self) -> None:
+        super().__init__(ENGINE)
         self.plugged = True
         self.opened = False
         self.written: list[bytes] = []

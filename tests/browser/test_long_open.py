@@ -8,8 +8,8 @@ from tests.browser.scripted import WHO, scripted
 from tests.console.fake import PIN
 
 HAPPENS = """async (times) => {
-  const { journal } = await import("/static/js/table/journal.mjs");
-  const shown = journal({ table: "T01", path: "/table/T01", top: {} });
+  const { makeEventList } = await import("/static/js/table/journal.mjs");
+  const shown = makeEventList({ table: "T01", path: "/table/T01", top: {} });
   for (let last = 50; last <= 50 * times; last += 25) {
     shown.newest(Array.from({ length: 50 }, (_, at) => (
       { n: last - at, time: "2027-01-01T00:00:00Z", kind: "x", en: "e", zh: "z", deal: 1 })));

@@ -229,8 +229,8 @@ async def test_what_a_display_may_have_sent_is_not_called_refused_by_a_later_try
     await page.route("**/api/tables/T01/do", wire)
     told = await page.evaluate(
         """async () => {
-          const { press } = await import("/static/js/display/press.mjs");
-          return press("T01", { cmd: "hold", args: { reason: "清点" } });
+          const { sendPress } = await import("/static/js/display/press.mjs");
+          return sendPress("T01", { cmd: "hold", args: { reason: "清点" } });
         }"""
     )
     assert told is None  # it was done

@@ -26,10 +26,10 @@ async def test_what_an_order_would_ask_and_cannot_look_up_is_said_and_nothing_go
     page = await hall.page("ref")
     said = await page.evaluate(
         """async () => {
-          const { orderButton } = await import("/static/js/order.mjs");
+          const { makeCommandButton } = await import("/static/js/command-button.mjs");
           const { Refused } = await import("/static/js/api.mjs");
           const args = () => { throw new Refused(503, { en: "no answer", zh: "没有应答" }); };
-          const { node } = orderButton({ table: "T01", cmd: "hold", label: "x", args });
+          const { node } = makeCommandButton({ table: "T01", cmd: "hold", label: "x", args });
           document.body.append(node);
           const button = node.querySelector("button");
           button.click();
@@ -53,8 +53,8 @@ async def test_a_second_tap_behind_the_answer_is_no_second_order(hall: Hall, fir
         if first == "the stream":
             await page.evaluate(
                 """async (id) => {
-                  const { follow } = await import("/static/js/order.mjs");
-                  follow({ orders: [{ id, fate: "done", seen: 9 }] });
+                  const { updateCommandButtons } = await import("/static/js/command-button.mjs");
+                  updateCommandButtons({ orders: [{ id, fate: "done", seen: 9 }] });
                 }""",
                 orders[-1],
             )
@@ -63,12 +63,12 @@ async def test_a_second_tap_behind_the_answer_is_no_second_order(hall: Hall, fir
     await page.route("**/api/tables/T01/do", answer)
     rests = await page.evaluate(
         """async () => {
-          const { orderButton } = await import("/static/js/order.mjs");
+          const { makeCommandButton } = await import("/static/js/command-button.mjs");
           let button = null;
           const answered = new Promise((after) => {
             const args = { seconds: 60 };
             const time = { table: "T01", cmd: "add_time", label: "x", args, after };
-            const { node } = orderButton(time);
+            const { node } = makeCommandButton(time);
             document.body.append(node);
             button = node.querySelector("button");
           });
@@ -88,8 +88,8 @@ async def test_a_voice_says_the_same_words_again(hall: Hall) -> None:
     page = await hall.page("ref")
     said = await page.evaluate(
         """async () => {
-          const { shell } = await import("/static/js/shell.mjs");
-          const top = shell({ title: "x" });
+          const { makeShell } = await import("/static/js/shell.mjs");
+          const top = makeShell({ title: "x" });
           const region = document.querySelector(".voice[role=alert]");
           const heard = [];
           new MutationObserver(() => region.textContent && heard.push(region.textContent))
@@ -128,8 +128,8 @@ async def test_a_frame_that_never_comes_to_a_page_left_behind_holds_nothing_back
 
 _JOURNAL = """
 async (steps) => {
-  const { teach } = await import("/static/js/words.mjs");
-  teach((await import("/static/words/table.mjs")).default);
+  const { addTexts } = await import("/static/js/words.mjs");
+  addTexts((await import("/static/words/table.mjs")).default);
   const parts = { input: "journal-all", button: "journal-older", p: "journal-end" };
   for (const [tag, id] of Object.entries({ ...parts, ol: "journal-list" })) {
     const node = document.createElement(tag);
@@ -137,12 +137,12 @@ async (steps) => {
     document.body.append(node);
   }
   document.getElementById("journal-all").type = "checkbox";
-  const { journal } = await import("/static/js/table/journal.mjs");
+  const { makeEventList } = await import("/static/js/table/journal.mjs");
   const line = (n) => ({ n, kind: "x", time: "2026-11-23T10:00:00Z", en: "e", zh: "z" });
   const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, at) => line(from + at));
   const older = { told: lines(41, 60), before: 41, more: true };
   window.fetch = async () => new Response(JSON.stringify(older));
-  const one = journal({ table: "T01", top: { tell: () => null }, path: "" });
+  const one = makeEventList({ table: "T01", top: { tell: () => null }, path: "" });
   const found = [];
   for (const step of steps) {
     if (step) one.newest(lines(...step));
@@ -164,8 +164,8 @@ async def test_what_was_missed_while_a_journal_lay_open_leaves_no_hole_in_it(hal
 
 _SEAT = """
 async (downs) => {
-  const { teach } = await import("/static/js/words.mjs");
-  teach((await import("/static/words/display.mjs")).default);
+  const { addTexts } = await import("/static/js/words.mjs");
+  addTexts((await import("/static/words/display.mjs")).default);
   const { SeatSide } = await import("/static/js/display/seat.mjs");
   let sent = 0;
   window.fetch = async () => {
@@ -276,18 +276,18 @@ async def test_no_button_orders_anything_while_the_console_is_not_heard(hall: Ha
     page = await hall.page("ref")
     found = await page.evaluate(
         """async () => {
-          const { connected, setConnected } = await import("/static/js/connected.mjs");
-          const { orderButton } = await import("/static/js/order.mjs");
-          const { ordering } = await import("/static/js/api.mjs");
-          const { areaButton } = await import("/static/js/area-button.mjs");
-          const order = orderButton({ table: "T01", cmd: "hold", label: "x" }).node;
-          const area = areaButton("A", "hold", "x", "plain", order).node;
+          const { isConnected, setConnected } = await import("/static/js/connected.mjs");
+          const { makeCommandButton } = await import("/static/js/command-button.mjs");
+          const { makeSender } = await import("/static/js/api.mjs");
+          const { makeAreaButton } = await import("/static/js/area-button.mjs");
+          const order = makeCommandButton({ table: "T01", cmd: "hold", label: "x" }).node;
+          const area = makeAreaButton("A", "hold", "x", "plain", order).node;
           document.body.append(order, area);
           const disabled = () => [order.querySelector("button").disabled, area.disabled];
           setConnected(false);
-          const away = [...disabled(), await ordering("/api/tables/T01/do", {})()];
+          const away = [...disabled(), await makeSender("/api/tables/T01/do", {})()];
           setConnected(true);
-          return [away, disabled(), connected()];
+          return [away, disabled(), isConnected()];
         }"""
     )
     unsent = {"unsent": hall.said("api.away")}

@@ -6,11 +6,11 @@ import random
 from controller.config import CardSetSection
 from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.rules.profile_files import load_profile
-from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
 from sim.tables.table_in_process import TableInProcess
 from tests.cheats.changed import Evening
 from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import A_MOMENT_S, STAGES, all_press, deal_two_due, ordered
+from tests.simulated_players import PlayerDurations, SimulatedPlayers
 
 CUT = 40
 _SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from controller.messages import MachinePhase, Role
-from sim.people.simulated_players import SimulatedPlayers
 from sim.tables.table_in_process import TableInProcess
 from tests.cheats import records
 from tests.cheats.changed import Cheat, Evening, said, spend
 from tests.cheats.evenings import A_LOOK_S, BRISK
 from tests.machine.stages import A_MOMENT_S, ordered
+from tests.simulated_players import SimulatedPlayers
 
 pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 

@@ -11,9 +11,9 @@ import msgspec
 
 from controller.config import CardSetSection
 from sim.mechanics.mechanics_settings import MechanicsSettings
-from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
 from sim.tables.table_in_process import run_table_in_process
 from sim.virtual_loop import VirtualLoop
+from tests.simulated_players import PlayerDurations, SimulatedPlayers
 
 TABLE = "T21"
 """None of the fake console's: the evening is over, and its table is gone."""

@@ -5,12 +5,10 @@ has the PIN 1111: obs, ref, ref2, chief, tech, and t01, the display of table T01
 """
 
 import asyncio
-import importlib
 import itertools
 import signal
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +17,6 @@ from typing import Any
 import msgspec
 from argon2 import PasswordHasher
 from nacl.utils import random as entropy
-from starlette.routing import BaseRoute
 
 from controller.client.client import NoAnswer
 from controller.client.connection import TableConnectionState
@@ -28,7 +25,7 @@ from controller.console.accounts.account_store import Account, Accounts
 from controller.console.console import RefereeConsole
 from controller.console.console_config import ConfiguredTable, ConsoleConfig, ConsoleSettings
 from controller.console.freshness import ContactTimes
-from controller.console.server import make_app, route_modules, routes_of, serve
+from controller.console.server import serve
 from controller.console.store.archive import Archive, StoredEvent
 from controller.console.store.database import open_engine
 from controller.console.table_snapshots import Result, StoreStatus, TableSnapshot, Unsubscribe
@@ -492,17 +489,6 @@ def fake(
     )
 
 
-def _whole_routes() -> list[BaseRoute]:
-    """Return all routes that can be imported; what cannot is said, and left out."""
-    found: list[BaseRoute] = []
-    for name in route_modules():
-        try:
-            found += routes_of(importlib.import_module(name))
-        except Exception:
-            sys.stderr.write(f"LEFT OUT {name}:\n{traceback.format_exc(limit=-3)}\n")
-    return found
-
-
 async def _serve(port: int) -> None:
     with tempfile.TemporaryDirectory(prefix="fake-") as folder:
         tables = Scripted()
@@ -513,7 +499,7 @@ async def _serve(port: int) -> None:
         playing = asyncio.create_task(tables.play())
         await console.start()
         try:
-            await serve(console, stop, _say_where, make_app(console, _whole_routes()))
+            await serve(console, stop, _say_where)
         finally:
             playing.cancel()
             await console.close()

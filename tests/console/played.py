@@ -19,7 +19,7 @@ import msgspec
 
 from controller.commands.registry import COMMANDS, BadArgs, parse_args
 from controller.console.console import RefereeConsole
-from controller.console.server import make_app, serve
+from controller.console.server import serve
 from controller.console.store.archive import StoredEvent
 from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command
 from controller.machine.commands.command_offers import (
@@ -385,7 +385,7 @@ async def _serve(port: int) -> None:
         playing = asyncio.create_task(tables.play())
         await console.start()
         try:
-            await serve(console, stop, _say_where, make_app(console))
+            await serve(console, stop, _say_where)
         finally:
             playing.cancel()
             await console.close()

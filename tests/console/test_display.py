@@ -18,9 +18,9 @@ from controller.match.phase import MatchPhase as Stage
 from controller.messages import MachinePhase, PublicMatch, PublicState, Role, Seat
 from controller.seats import SEATS
 from sim.mechanics.mechanics_settings import MechanicsSettings
-from sim.people.simulated_players import PlayerDurations, SimulatedPlayers
 from sim.tables.table_in_process import run_table_in_process
 from tests.console.states import alert, call, state
+from tests.simulated_players import PlayerDurations, SimulatedPlayers
 
 DISPLAY_COMMANDS = frozenset(
     {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}

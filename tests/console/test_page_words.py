@@ -24,8 +24,11 @@ def page(module: str, language: str, *words: str) -> Page:
     """Return a module whose page has taught these words."""
     found = Page(module, language)
     for name in words:
-        told = json.dumps(taught(STATIC / "words" / f"{name}.mjs"), ensure_ascii=False)
-        found.runs(f"M[Object.keys(M).find((one) => one.endsWith('js/words.mjs'))].teach({told})")
+        texts = taught(STATIC / "words" / f"{name}.mjs")
+        told = json.dumps(texts, ensure_ascii=False)
+        found.runs(
+            f"M[Object.keys(M).find((one) => one.endsWith('js/words.mjs'))].addTexts({told})"
+        )
     return found
 
 
@@ -82,13 +85,13 @@ def test_a_stop_in_force_is_told_with_since_when_by_whom_and_why(
 ) -> None:
     words = page("areas.mjs", language, "areas")
     view = area(held=["T01", "T02", "T03"][:held], stop=STOP)
-    first, since, *rest = words.says(f"page.stopWords({view})").split(" · ")
+    first, since, *rest = words.says(f"page.areaStopText({view})").split(" · ")
     assert [first, *rest] == said
     assert since.startswith("自" if language == "zh" else "since ")
 
 
 def test_nothing_is_told_of_a_stop_where_the_clocks_run() -> None:
-    assert page("areas.mjs", "zh", "areas").says(f"page.stopWords({area()})") == ""
+    assert page("areas.mjs", "zh", "areas").says(f"page.areaStopText({area()})") == ""
 
 
 @pytest.mark.parametrize(
@@ -98,16 +101,16 @@ def test_nothing_is_told_of_a_stop_where_the_clocks_run() -> None:
 def test_a_row_tells_the_stop_that_holds_at_its_table(language: str, said: str) -> None:
     words = page("rows.mjs", language, "hall")
     row = json.dumps({"stop": STOP, "pairs": {}, "levels": {}})
-    assert said in words.says(f"page.facts({row})")
+    assert said in words.says(f"page.rowFacts({row})")
     stop = page("area-stop.mjs", language, "common")
-    assert stop.says("page.stopWords({ stop: null })") == ""
+    assert stop.says("page.clockStopText({ stop: null })") == ""
 
 
 def test_a_pairs_number_stands_in_brackets_of_the_readers_language() -> None:
     pairs = {"NS": {"id": "7", "name": "海河"}, "EW": {"id": "8", "name": "8"}}
     row = json.dumps({"pairs": pairs, "levels": {}}, ensure_ascii=False)
-    assert page("rows.mjs", "zh", "hall").says(f"page.facts({row})") == ["海河（7） 对 8"]
-    assert page("rows.mjs", "en", "hall").says(f"page.facts({row})") == ["海河 (7) v 8"]
+    assert page("rows.mjs", "zh", "hall").says(f"page.rowFacts({row})") == ["海河（7） 对 8"]
+    assert page("rows.mjs", "en", "hall").says(f"page.rowFacts({row})") == ["海河 (7) v 8"]
 
 
 def test_a_reason_that_the_page_proposes_is_the_one_that_its_key_stands_for() -> None:
@@ -131,7 +134,7 @@ def test_the_reason_that_the_page_proposes_goes_out_by_its_key(
         "var ctx = { state: { match: {}, machine: {} }, me: { role: 'referee' },"
         " fresh: () => false, commands: { hold: { args: [{ name: 'reason', kind: 'text' }] } } }"
     )
-    asked = "page.question(ctx, 'hold')"
+    asked = "page.commandQuestion(ctx, 'hold')"
     proposed = REASON_WORDS["at_table"].zh if language == "zh" else REASON_WORDS["at_table"].en
     assert forms.says(f"{asked}.form.fields[0].value") == proposed
     assert forms.says(f"{asked}.pack({{ reason: {json.dumps(typed)} }})") == {"reason": sent}
@@ -153,7 +156,7 @@ def test_the_reason_that_the_page_proposes_goes_out_by_its_key(
 def test_who_gave_an_order_is_named_with_his_role_in_the_readers_language(
     language: str, by: str, said: str
 ) -> None:
-    assert page("by-whom.mjs", language).says(f"page.byWhom({json.dumps(by)})") == said
+    assert page("sender.mjs", language).says(f"page.senderText({json.dumps(by)})") == said
 
 
 @pytest.mark.parametrize(
@@ -163,4 +166,4 @@ def test_a_set_is_with_the_players_or_in_the_machine_and_never_both(
     loaded: str, out: str | None, said: str | None
 ) -> None:
     machine = json.dumps({"card_set": loaded, "set_out": out})
-    assert page("table/machine.mjs", "en").says(f"page.nextSet({machine})") == said
+    assert page("table/machine.mjs", "en").says(f"page.findNextSet({machine})") == said

@@ -8,7 +8,7 @@ from typing import Any, Final
 from controller.commands.registry import COMMANDS
 
 STATIC = Path(__file__).parents[2] / "controller" / "console" / "static"
-_PLACES = (STATIC / "js" / "table" / "places.mjs").read_text(encoding="utf-8")
+_PLACES = (STATIC / "js" / "table" / "button-places.mjs").read_text(encoding="utf-8")
 ELSEWHERE: Final = {
     "rulings": (
         "propose",
@@ -26,7 +26,7 @@ ELSEWHERE: Final = {
 
 
 def places() -> Any:
-    """Return the JSON of places.mjs."""
+    """Return the JSON of button-places.mjs."""
     found = re.search(r"/\* places \*/\nexport const \w+ = (.*?);\n/\*", _PLACES, re.DOTALL)
     assert found is not None
     return json.loads(found[1])

@@ -464,7 +464,8 @@ async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(
     async def broken(asked: ConsoleRequest) -> None:
         raise ZeroDivisionError("of the vault at /srv/hall")
 
-    app = make_app(console, [route("/broken", broken, roles=None)])
+    app = make_app(console)
+    app.router.routes.append(route("/broken", broken, roles=None))
     wire = ASGITransport(app=app, raise_app_exceptions=False)
     async with AsyncClient(transport=wire, base_url="http://console") as client:
         answer = await client.get("/broken")

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ import zmq.asyncio
 
 from controller.client.client import ClientIdentity
 from controller.console.console_config import ConfiguredTable
+from controller.console.feed import backfill
 from controller.console.feed.table_feeds import TableFeeds
 from controller.console.freshness import ContactTimes, Freshness
 from controller.console.store.archive import Archive
@@ -37,20 +39,21 @@ async def opened(url: str, **more: Any) -> AsyncIterator[TableFeeds]:
     """A console's tables over a database."""
     engine, writing = open_engine(url), WorkerThread("writing")
     numbers, loop = itertools.count(), asyncio.get_running_loop()
-    settings: dict[str, Any] = {"settle_s": 0.02, "audit_s": 0.05, "store_retry_s": 0.05} | more
+    settings: dict[str, Any] = {"store_retry_s": 0.05} | more
 
     def ids() -> str:
         return f"id-{next(numbers)}"
 
-    async with TableFeeds(
-        lambda line: ME,
-        Archive(engine),
-        writing.run,
-        lambda: int(loop.time() * 1000),
-        ids,
-        **settings,
-    ) as tables:
-        yield tables
+    with patch.multiple(backfill, SETTLE_DELAY_S=0.02, AUDIT_DELAY_S=0.05):
+        async with TableFeeds(
+            lambda line: ME,
+            Archive(engine),
+            writing.run,
+            lambda: int(loop.time() * 1000),
+            ids,
+            **settings,
+        ) as tables:
+            yield tables
     writing.close()
     engine.dispose()
 

@@ -5,6 +5,7 @@ import itertools
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ import zmq
 from controller.client.client import ClientIdentity
 from controller.client.connection import BadAddress
 from controller.console.console_config import ConfiguredTable
+from controller.console.feed import backfill, feed_sockets
 from controller.console.feed.feed_sockets import READ_INTERVAL_S
 from controller.console.feed.table_feeds import TableFeeds
 from controller.console.freshness import Freshness
@@ -58,17 +60,18 @@ def open_tables(table: RealTable, tmp_path: Path) -> Open:
         engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
         writing = WorkerThread("writing")
         loop = asyncio.get_running_loop()
-        async with TableFeeds(
-            lambda line: who or table.observer(),
-            Archive(engine),
-            writing.run,
-            lambda: int(loop.time() * 1000),
-            lambda: f"id-{next(numbers)}",
-            retry_s=0.1,
-            settle_s=0.02,
-            audit_s=audit_s,
-        ) as tables:
-            yield tables
+        with (
+            patch.object(feed_sockets, "RETRY_INTERVAL_S", 0.1),
+            patch.multiple(backfill, SETTLE_DELAY_S=0.02, AUDIT_DELAY_S=audit_s),
+        ):
+            async with TableFeeds(
+                lambda line: who or table.observer(),
+                Archive(engine),
+                writing.run,
+                lambda: int(loop.time() * 1000),
+                lambda: f"id-{next(numbers)}",
+            ) as tables:
+                yield tables
         writing.close()
         engine.dispose()
 

@@ -30,7 +30,6 @@ from controller.vault.dealt_hands import dealt_hand
 from sim.hardware_in_process import HardwareInProcess
 from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.mechanics.truth import Truth
-from sim.people.simulated_players import PlayerDurations, PlayerMistakes, SimulatedPlayers
 from sim.tables.daemon_death import DaemonDeath
 from sim.tables.table_in_process import TableInProcess
 from tests.crash.deaths import AS_IT_GOES, AWAY_S, BEHIND_S, ENTRIES, FAULTS, evenly, in_a_row
@@ -38,6 +37,7 @@ from tests.crash.lives import Scene, Script
 from tests.crash.match_people import a_match
 from tests.crash.people import practice
 from tests.match.table import INTL, varied
+from tests.simulated_players import PlayerDurations, PlayerMistakes, SimulatedPlayers
 
 pytestmark = pytest.mark.virtual
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli.flash import _FlashSystem
+from controller.cli.flash import HOST
 from drivers.board_events import BoardKind
 from drivers.flash import firmware_image as images
 from drivers.flash.firmware_image import FirmwareImage
@@ -44,7 +44,7 @@ class OnPty:
         self.teller = Teller()
 
     def flasher(self, image: FirmwareImage, kind: BoardKind = "dealer") -> Flasher:
-        return Flasher(self.port, kind, image, _FlashSystem(), self.teller, BAUD)
+        return Flasher(self.port, kind, image, HOST, self.teller, BAUD)
 
     def welcome(self, kind: BoardKind = "dealer") -> Welcome:
         """Return the name that the board's firmware reports, as soon as it answers."""

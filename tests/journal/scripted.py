@@ -15,6 +15,7 @@ from nacl.secret import SecretBox
 
 from controller.cards import composition
 from controller.deal import sequence as fair
+from controller.journal.attempt_entries import required_fields
 from controller.journal.committer import InlineCommitter
 from controller.journal.entries import StoredRow, public_event
 from controller.journal.entry_kinds import ENTRY_KINDS
@@ -122,7 +123,7 @@ class ScriptedTable:
         self.write("command", bound=True, id=order.id, result=result, **said)
 
     def step(self, kind: str, *, public: bool = True, **data: Any) -> None:
-        if "at_ms" in ENTRY_KINDS[kind].required_fields:
+        if "at_ms" in required_fields(ENTRY_KINDS[kind].data):
             data["at_ms"] = 1000 * self.attempt
         self.write(kind, public=public, bound=True, **data)
 

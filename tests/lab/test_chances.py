@@ -9,7 +9,7 @@ import pytest
 from sim.lab import chances, deal_statistics
 from sim.lab.collected_deals import CollectedDeals, make_deals
 from sim.lab.deal_measures import DealMeasures
-from sim.lab.order_tests import (
+from sim.lab.statistical_tests import (
     SAME_SEAT_VARIANCE,
     interplay,
     pair_degrees,
@@ -127,8 +127,7 @@ def test_bombs_and_sides_vary_as_counted_in_many_deals() -> None:
 
 def test_the_chi_square_of_faces_is_the_usual_one_times_107_to_108() -> None:
     deals = uniform(300, np.random.default_rng(5))
-    found = deal_statistics.SeatCounts(54)
-    found.add(deals.cards % 54, deals.seats)
+    found = deal_statistics.SeatCounts(54, deals.cards % 54, deals.seats)
     statistic, freedom = found.chi_square()
 
     usual = ((found.counts - 150) ** 2 / 150).sum()

@@ -6,7 +6,7 @@ When the drivers change, only what the drivers make of each recording is written
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from drivers.link.recording import (
     RecordedBoard,
     RecordingHeader,
     RecordingPort,
-    encode_recording,
     read_recording,
 )
 from drivers.link.serial_port import LinkPort
@@ -195,6 +194,12 @@ RUNS = {
         4, _a_deal, faults=("double_feed:at=30", "unreadable:at=50,times=9")
     ),
 }
+
+
+def encode_recording(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
+    """Return a recording in the format of its file."""
+    encoder = msgspec.json.Encoder()
+    return encoder.encode(header) + b"\n" + encoder.encode_lines(list(chunks))
 
 
 def recorded(run: str) -> str:

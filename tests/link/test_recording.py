@@ -4,7 +4,9 @@ import asyncio
 import os
 import stat
 from collections.abc import Callable
+from io import RawIOBase
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,9 +22,9 @@ from drivers.link.recording import (
     RecordingHeader,
     RecordingPort,
     create_recording,
-    encode_recording,
     read_recording,
 )
+from tests.link.recorded_runs import encode_recording
 
 HEADER = RecordingHeader(
     table="T01",
@@ -53,23 +55,20 @@ class Pipe:
         self.opened -= 1
 
 
-class Paper:
+class Paper(RawIOBase):
     """A file in memory that can be full, and remembers when it was written."""
 
     def __init__(self, room: int | None = None) -> None:
+        super().__init__()
         self.data = b""
         self.writes: list[float] = []
         self.room = room
-        self.closed = False
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: Any, /) -> int:
         self.writes.append(asyncio.get_running_loop().time())
         taken = data if self.room is None else data[: max(0, self.room - len(self.data))]
         self.data += taken
         return len(taken)
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def chunks_in(data: bytes) -> list[Chunk]:
@@ -177,7 +176,7 @@ async def test_a_full_disk_ends_the_recording_and_nothing_else(room: int) -> Non
 @pytest.mark.virtual
 async def test_a_write_that_fails_ends_the_recording_and_nothing_else() -> None:
     class Gone(Paper):
-        def write(self, data: bytes) -> int:
+        def write(self, data: Any, /) -> int:
             raise OSError(5, "Input/output error")
 
     ended: list[str] = []

@@ -45,7 +45,7 @@ def test_a_deal_whose_hands_were_released_before_time_is_played_out() -> None:
     clock = _running(HUAINAN)
     released = START_MS + HOUR - 1
     assert mc.has_time_for_deal(clock, released)
-    assert mc.is_expired(clock, released + 1)
+    assert mc.left_ms(clock, released + 1) == 0
     assert not mc.is_deal_stopped(clock, released + 1)
     assert not mc.has_time_for_deal(clock, released + 1)
 
@@ -74,7 +74,7 @@ def test_a_match_without_a_time_limit_has_all_the_time(method: str) -> None:
     clock = _running(_with(INTERNATIONAL, method=method, deals=11))
     late = START_MS + 24 * HOUR
     assert mc.left_ms(clock, late) is None
-    assert not mc.is_expired(clock, late)
+    assert mc.left_ms(clock, late) != 0
     assert not mc.is_deal_stopped(clock, late)
     assert mc.has_time_for_deal(clock, late)
     assert mc.next_due_ms(clock) is None
@@ -224,8 +224,8 @@ def test_added_time_is_the_tables_and_is_proposed_once() -> None:
     clock = mc.add_time(_after_a_stop(3), 3 * MINUTE, START_MS + 20 * MINUTE)
     assert mc.left_ms(clock, START_MS + HOUR) == 3 * MINUTE
     assert mc.added_time_due(clock, START_MS + HOUR) is None
-    assert not mc.is_expired(clock, START_MS + 63 * MINUTE - 1)
-    assert mc.is_expired(clock, START_MS + 63 * MINUTE)
+    assert mc.left_ms(clock, START_MS + 63 * MINUTE - 1) != 0
+    assert mc.left_ms(clock, START_MS + 63 * MINUTE) == 0
 
 
 def test_small_pieces_of_added_time_come_to_the_chief_together() -> None:

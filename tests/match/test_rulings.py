@@ -1,15 +1,15 @@
+from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
 import pytest
 
-from controller.match.refusals import Refusal
+from controller.match.refusals import Refusal, RefusedError
 from controller.match.rulings import (
     AUTHORITY_BY_ACT,
     DecidedAct,
     MatchRuling,
     approve,
-    authority_refusal,
     confirm_verbal,
     is_in_force,
     is_unconfirmed,
@@ -17,6 +17,7 @@ from controller.match.rulings import (
     propose,
     record_with_rulings,
     reject,
+    require_role,
 )
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
@@ -36,14 +37,14 @@ def test_a_proposal_is_not_in_force() -> None:
 
 
 def test_a_referee_decides_on_a_warning() -> None:
-    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
+    ruled = approve(warning(), "Lin", Role.REFEREE)
     assert is_in_force(ruled)
     assert (ruled.approved_by, ruled.verbal, ruled.changed_from) == ("Lin", False, None)
 
 
 def test_a_foul_is_the_chiefs() -> None:
-    assert approve(foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
-    ruled = decided(approve(foul(), "Zhou", Role.CHIEF))
+    assert refusal_of(approve, foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    ruled = approve(foul(), "Zhou", Role.CHIEF)
     assert is_in_force(ruled)
     assert ruled.proposal.effects == (DealLost("EW"),)
 
@@ -52,9 +53,9 @@ def test_a_foul_is_the_chiefs() -> None:
 def test_nobody_but_referees_decides_anything(role: Role) -> None:
     for ruling in (warning(), foul()):
         for said in (False, True):
-            assert approve(ruling, "Wu", role, verbal=said) == Refusal("NOT_A_REFEREE")
-            assert reject(ruling, "Wu", role, verbal=said) == Refusal("NOT_A_REFEREE")
-    assert confirm_verbal(by_word(), "Wu", role) == Refusal("NOT_A_REFEREE")
+            assert refusal_of(approve, ruling, "Wu", role, verbal=said) == Refusal("NOT_A_REFEREE")
+            assert refusal_of(reject, ruling, "Wu", role, verbal=said) == Refusal("NOT_A_REFEREE")
+    assert refusal_of(confirm_verbal, by_word(), "Wu", role) == Refusal("NOT_A_REFEREE")
 
 
 def test_the_chiefs_word_is_in_force_and_confirmed_later() -> None:
@@ -62,59 +63,63 @@ def test_the_chiefs_word_is_in_force_and_confirmed_later() -> None:
     assert is_in_force(ruled)
     assert is_unconfirmed(ruled)
     assert ruled.approved_by == "Zhou"
-    assert confirm_verbal(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
-    confirmed = decided(confirm_verbal(ruled, "Zhou", Role.CHIEF))
+    assert refusal_of(confirm_verbal, ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    confirmed = confirm_verbal(ruled, "Zhou", Role.CHIEF)
     assert is_in_force(confirmed)
     assert not is_unconfirmed(confirmed)
     assert (confirmed.verbal, confirmed.confirmed_by) == (True, "Zhou")
-    assert confirm_verbal(confirmed, "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
+    assert refusal_of(confirm_verbal, confirmed, "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
 
 
 def test_what_needs_no_chief_is_never_verbal() -> None:
-    assert not decided(approve(warning(), "Lin", Role.REFEREE, verbal=True)).verbal
-    assert not decided(approve(foul(), "Zhou", Role.CHIEF, verbal=True)).verbal
-    assert confirm_verbal(warning(), "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
+    assert not approve(warning(), "Lin", Role.REFEREE, verbal=True).verbal
+    assert not approve(foul(), "Zhou", Role.CHIEF, verbal=True).verbal
+    assert refusal_of(confirm_verbal, warning(), "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
 
 
 def test_only_the_chief_gives_another_penalty_than_the_proposed() -> None:
     raised, milder = propose_penalties(INTERNATIONAL, BEFORE, charge("delay_tribute", step=2))
     ruling = propose("4", charge("delay_tribute", step=2), raised, "Lin")
-    assert approve(ruling, "Lin", Role.REFEREE, proposal=milder) == Refusal("NEEDS_CHIEF")
-    changed = decided(approve(ruling, "Zhou", Role.CHIEF, proposal=milder))
+    assert refusal_of(approve, ruling, "Lin", Role.REFEREE, proposal=milder) == Refusal(
+        "NEEDS_CHIEF"
+    )
+    changed = approve(ruling, "Zhou", Role.CHIEF, proposal=milder)
     assert changed.proposal == milder
     assert changed.changed_from == raised
     first = propose_penalties(INTERNATIONAL, (), charge("delay_tribute", step=2))[0]
-    assert approve(ruling, "Lin", Role.REFEREE, proposal=first) == Refusal("NEEDS_CHIEF")
+    assert refusal_of(approve, ruling, "Lin", Role.REFEREE, proposal=first) == Refusal(
+        "NEEDS_CHIEF"
+    )
 
 
 def test_approving_what_was_proposed_changes_nothing() -> None:
     ruling = foul()
-    same = decided(approve(ruling, "Zhou", Role.CHIEF, proposal=ruling.proposal))
+    same = approve(ruling, "Zhou", Role.CHIEF, proposal=ruling.proposal)
     assert same.changed_from is None
 
 
 def test_a_rejected_ruling_stays_rejected() -> None:
-    assert reject(foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
-    ended = decided(reject(foul(), "Zhou", Role.CHIEF))
+    assert refusal_of(reject, foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    ended = reject(foul(), "Zhou", Role.CHIEF)
     assert (ended.state, ended.rejected_by) == ("rejected", "Zhou")
     assert not is_in_force(ended)
-    assert approve(ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
-    assert reject(ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
-    assert decided(reject(foul(), "Zhou", Role.REFEREE, verbal=True)).rejected_by == "Zhou"
-    assert decided(reject(warning(), "Lin", Role.REFEREE)).rejected_by == "Lin"
+    assert refusal_of(approve, ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
+    assert refusal_of(reject, ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
+    assert reject(foul(), "Zhou", Role.REFEREE, verbal=True).rejected_by == "Zhou"
+    assert reject(warning(), "Lin", Role.REFEREE).rejected_by == "Lin"
 
 
 def test_a_decided_ruling_is_overturned_by_the_chief_only() -> None:
-    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
-    assert approve(ruled, "Lin", Role.REFEREE) == Refusal("NOT_OPEN", "1")
-    assert reject(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
-    overturned = decided(reject(ruled, "Zhou", Role.CHIEF))
+    ruled = approve(warning(), "Lin", Role.REFEREE)
+    assert refusal_of(approve, ruled, "Lin", Role.REFEREE) == Refusal("NOT_OPEN", "1")
+    assert refusal_of(reject, ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    overturned = reject(ruled, "Zhou", Role.CHIEF)
     assert not is_in_force(overturned)
     assert overturned.approved_by == "Lin"
 
 
 def test_what_holds_is_in_the_record_of_the_pair() -> None:
-    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
+    ruled = approve(warning(), "Lin", Role.REFEREE)
     left = penalty_entry(ruled)
     assert left is not None
     assert (left.penalty, left.offence, left.article) == ("warning", "no_report", "A12.1–2")
@@ -123,15 +128,15 @@ def test_what_holds_is_in_the_record_of_the_pair() -> None:
 
 
 def test_an_overturned_ruling_leaves_nothing_in_the_record() -> None:
-    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
-    overturned = decided(reject(ruled, "Zhou", Role.CHIEF))
+    ruled = approve(warning(), "Lin", Role.REFEREE)
+    overturned = reject(ruled, "Zhou", Role.CHIEF)
     assert record_with_rulings(BEFORE, [overturned]) == BEFORE
 
 
 def test_an_offence_without_a_penalty_leaves_nothing_in_the_record() -> None:
     answer = propose_penalties(INTERNATIONAL, (), charge("wrong_play_leader"))[0]
     ruled = approve(propose("9", charge("wrong_play_leader"), answer, "Lin"), "Lin", Role.REFEREE)
-    assert record_with_rulings((), [decided(ruled)]) == ()
+    assert record_with_rulings((), [ruled]) == ()
 
 
 def test_a_ruling_leads_to_the_next_step() -> None:
@@ -141,7 +146,7 @@ def test_a_ruling_leads_to_the_next_step() -> None:
         accused = charge("declare_out_of_turn")
         first = propose_penalties(HUAINAN, record, accused)[0]
         ruled = approve(propose(str(number), accused, first, "Lin"), "Zhou", Role.CHIEF)
-        record = record_with_rulings(record, [decided(ruled)])
+        record = record_with_rulings(record, [ruled])
         given.append(first.penalty)
     assert given == ["warning", "foul", "warning"]
 
@@ -175,7 +180,10 @@ def test_a_referee_alone_counts_corrects_and_stops_a_deal() -> None:
     ],
 )
 def test_a_role_may_or_is_told_why_not(need: Any, role: Role, verbal: bool, code: Any) -> None:
-    assert authority_refusal(need, role, verbal=verbal) == (None if code is None else Refusal(code))
+    if code is None:
+        require_role(need, role, verbal=verbal)
+    else:
+        assert refusal_of(require_role, need, role, verbal=verbal) == Refusal(code)
 
 
 def charge(offence: str, **said: Any) -> Charge:
@@ -209,19 +217,20 @@ def foul() -> MatchRuling:
 
 
 def by_word() -> MatchRuling:
-    return decided(approve(foul(), "Zhou", Role.REFEREE, verbal=True))
+    return approve(foul(), "Zhou", Role.REFEREE, verbal=True)
 
 
-def decided(ruling: MatchRuling | Refusal) -> MatchRuling:
-    assert isinstance(ruling, MatchRuling)
-    return ruling
+def refusal_of(act: Callable[..., object], *args: Any, **more: Any) -> Refusal:
+    with pytest.raises(RefusedError) as caught:
+        act(*args, **more)
+    return caught.value.refusal
 
 
 def violation_before() -> PenaltyRecord:
     accused = charge("delay_tribute", step=2)
     answer: PenaltyProposal = propose_penalties(INTERNATIONAL, (), accused)[0]
     return record_with_rulings(
-        (), [decided(approve(propose("0", accused, answer, "Lin"), "Lin", Role.REFEREE))]
+        (), [approve(propose("0", accused, answer, "Lin"), "Lin", Role.REFEREE)]
     )
 
 

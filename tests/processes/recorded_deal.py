@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 
 from controller.client.discovery import NoEndpoints
 from controller.messages import MachinePhase, Role
-from drivers.link.recording import encode_recording, read_recording
+from drivers.link.recording import read_recording
 from sim.memory_folders import memory_folder
 from sim.tables.table_processes import HallPlan, TableProcess, run_simulator
-from tests.link.recorded_runs import HEADER
+from tests.link.recorded_runs import HEADER, encode_recording
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import FAST, People
 from tests.processes.program import Program

@@ -10,7 +10,7 @@ import controller
 from controller.messages import ProgramRelease, PublicState, Role
 from controller.release.installed_program import MANIFEST, PACKAGES
 from controller.release.release_files import read_manifest
-from controller.signing.releases import compare_state
+from controller.signing.releases import compare_release
 from sim.tables.table_processes import HallError, TableProcess
 from tests.processes.program import Dealtable
 
@@ -60,7 +60,7 @@ async def test_a_table_reports_its_release_and_a_wrong_file_shows(
     await table.start_daemon()
     state = await reported(table)
     assert state.release == expected
-    assert compare_state(manifest, state).program == "same"
+    assert compare_release(manifest, state.release, state.boards).program == "same"
     await table.stop_daemon()
 
     with (program / "controller/rules/ranks.py").open("a") as file:
@@ -69,7 +69,7 @@ async def test_a_table_reports_its_release_and_a_wrong_file_shows(
     state = await reported(table)
     assert state.release is not None
     assert (state.release.version, state.release.serial) == ("0.7.0", 7)
-    assert compare_state(manifest, state).program == "other"
+    assert compare_release(manifest, state.release, state.boards).program == "other"
     await table.stop_daemon()
     checked = await dealtable("release", "check", "--key", key)
     assert (checked.code, checked.out) == (1, "controller/rules/ranks.py: changed\n")

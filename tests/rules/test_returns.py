@@ -12,7 +12,6 @@ from controller.rules.tribute_returns import (
     ReturnError,
     ReturnRule,
     judge_return,
-    return_key,
     return_rule,
     return_visibility,
     undisputed_returns,
@@ -61,9 +60,10 @@ def test_what_may_go_back_depends_on_whom_it_goes_to(
 
 
 def test_each_return_has_the_key_it_rests_on() -> None:
-    assert return_key(SINGLE, "N", "E") == "tribute.return_opponent"
-    assert return_key(TO_PARTNER, "N", "S") == "tribute.return_partner"
-    assert return_key(DOUBLE, "N", "W") == "tribute.return_double"
+    three = parse_face("♠3")
+    assert judge_return(STD, SINGLE, "N", "E", three, 2).key == "tribute.return_opponent"
+    assert judge_return(STD, TO_PARTNER, "N", "S", three, 2).key == "tribute.return_partner"
+    assert judge_return(STD, DOUBLE, "N", "W", three, 2).key == "tribute.return_double"
 
 
 def test_returns_are_secret_in_seed_004_and_shown_together_after_a_double_down_in_000() -> None:

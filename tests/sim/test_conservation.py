@@ -9,15 +9,16 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.firmware.protocol import BACK_A, BACK_B
+from drivers.firmware.protocol import BACK_A, BACK_B, KIND_DEALER
 from sim.mechanics.card_handling import OutOfReach
 from sim.mechanics.fault_menu import MOTORS, PLACES, SimulatedFault, fault_menu
 from sim.mechanics.mechanics_settings import MechanicsSettings, PhysicalSet
 from sim.mechanics.sensors import DEALER_INPUTS
 from sim.mechanics.world import World
-from sim.simulated_board import DEALER_OUTPUTS
+from sim.simulated_board import OUTPUTS
 from sim.virtual_loop import VirtualLoop
 
+DEALER_OUTPUTS = OUTPUTS[KIND_DEALER]
 MOVES = st.tuples(st.sampled_from(DEALER_OUTPUTS), st.integers(0, 4))
 SETS = (PhysicalSet("S1", BACK_A), PhysicalSet("S2", BACK_B))
 CARDS = 20

@@ -95,11 +95,11 @@ async def test_a_button_held_down_is_a_held_press(rig: Rig) -> None:
 
 
 async def test_lid_and_stop_of_the_machine_are_the_panels(rig: Rig) -> None:
-    assert (rig.panel.is_lid_open, rig.panel.is_estop_pressed) == (False, False)
+    assert rig.switches == []
     rig.world.set_lid(True)
     rig.world.set_estop(True)
     await asyncio.sleep(0.1)
-    assert (rig.panel.is_lid_open, rig.panel.is_estop_pressed) == (True, True)
+    assert rig.switches == [SwitchChange("lid", True), SwitchChange("estop", True)]
 
 
 async def test_a_cut_wire_reads_as_an_open_lid(rig: Rig) -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import resource
+import selectors
 import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -60,6 +62,66 @@ def test_what_follows_from_a_timer_follows_at_its_own_time_however_late_it_was()
         own, clock = runner.run(follow())
     assert own == pytest.approx(5 * 0.004, abs=1e-6)
     assert clock >= own
+
+
+class StoppedClock:
+    """The clock of a process that is stopped for a while in its first sleep."""
+
+    def __init__(self, stopped_s: float) -> None:
+        self.now_s, self._stopped_s = 100.0, stopped_s
+
+    def monotonic(self) -> float:
+        """Return the time. It passes only in a sleep."""
+        return self.now_s
+
+    def select(self, reading: object, writing: object, other: object, wait_s: float) -> None:
+        """Sleep until something is readable, which it is. The first sleep is too long."""
+        self.now_s += self._stopped_s
+        self._stopped_s = 0.0
+
+
+@pytest.fixture
+def stopped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StoppedClock:
+    """A process that is stopped for `request.param` seconds."""
+    clock = StoppedClock(request.param)
+    monkeypatch.setattr("sim.exact_loop.select", clock)
+    monkeypatch.setattr("sim.exact_loop.time", clock)
+    return clock
+
+
+@pytest.mark.parametrize("stopped", [0.010], indirect=True)
+def test_timers_that_are_late_run_before_what_arrived_since(
+    stopped: StoppedClock, readable: int
+) -> None:
+    with ExactSelector() as selector:
+        selector.register(readable, selectors.EVENT_READ)
+        for due_s in (100.004, 100.008):
+            assert selector.select(due_s - selector.now_s) == []
+            assert selector.now_s == pytest.approx(due_s)
+        ((key, _),) = selector.select(0.004)
+        assert (key.fd, selector.now_s) == (readable, stopped.now_s)
+
+
+@pytest.mark.parametrize("stopped", [1.2], indirect=True)
+def test_after_a_long_stop_the_loop_reads_at_the_time_at_which_it_was_stopped(
+    stopped: StoppedClock, readable: int
+) -> None:
+    with ExactSelector() as selector:
+        selector.register(readable, selectors.EVENT_READ)
+        for due_s in (100.004, 100.008):
+            ((key, _),) = selector.select(due_s - selector.now_s)
+            assert key.fd == readable
+            assert selector.now_s == pytest.approx(due_s)
+
+
+@pytest.fixture
+def readable() -> Iterator[int]:
+    """A descriptor from which a byte can be read."""
+    near, far = os.pipe()
+    os.write(far, b"h")
+    yield near
+    os.close(near)
+    os.close(far)
 
 
 def test_what_arrives_has_the_time_of_the_clock_and_time_never_goes_back() -> None:

@@ -16,8 +16,8 @@ from controller.messages import AttemptOutcome, PublicEvent, PublicState
 from sim.mechanics.fault_menu import SimulatedFault
 from sim.mechanics.mechanics_settings import BACKS, MechanicsSettings
 from sim.mechanics.truth import Truth
-from sim.people.simulated_players import PlayerDurations, PlayerMistakes, SimulatedPlayers
 from sim.tables.table_in_process import TableInProcess, run_table_in_process
+from tests.simulated_players import PlayerDurations, PlayerMistakes, SimulatedPlayers
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 from argon2.low_level import ARGON2_VERSION
-from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, and_, delete, insert, select, update
 
 from controller.console.accounts.login_throttle import LoginThrottle
 from controller.console.store.database_schema import ACCOUNTS, INVITATIONS, SESSIONS
@@ -44,8 +44,9 @@ _log = structlog.get_logger("console")
 
 
 class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An account: a person or display that may log in. `table`: the one table that a display is
-    for.
+    """An account of the console: a person or a display that may log in.
+
+    `table` is the one table that a display is for.
     """
 
     name: str
@@ -57,8 +58,8 @@ class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
     """An account as the list of accounts shows it.
 
-    `invited_until_ms`: the time at which the unused invitation expires or expired. None: there is
-    no unused invitation. `has_pin`: whether the person can log in.
+    `invited_until_ms` is the time at which the unused invitation expires or expired. It is None if
+    there is no unused invitation. `has_pin` is True if the person can log in.
     """
 
     invited_until_ms: int | None = None
@@ -66,12 +67,12 @@ class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
 
 
 class NotAllowed(Exception):
-    """A request that the account may not make. `en` and `zh` are the line that explains the
-    refusal.
+    """An error for a request that the account may not make.
+
+    `en` and `zh` are the line that explains the refusal.
     """
 
     def __init__(self, en: str, zh: str) -> None:
-        """Store the line in both languages."""
         super().__init__(en)
         self.en, self.zh = en, zh
 
@@ -98,7 +99,7 @@ class Accounts:
         self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
     def invite(self, person: Account) -> str:
-        """Create or update an account, and return an invitation code that is shown only this once.
+        """Create or update an account, and return an invitation code. The code is shown only once.
 
         The person sets the PIN with the code. An existing account keeps its PIN until the new code
         is used, and only the newest code is valid. The new role and language apply at once. A
@@ -163,13 +164,11 @@ class Accounts:
     def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
         """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
-        An unknown name takes as much time as a wrong PIN, and has the same waiting times. `host`:
-        the address of the client, or "" if it is not counted.
+        An unknown name takes as much time as a wrong PIN, and has the same waiting times. `host` is
+        the address of the client, or "" if wrong PINs from it are not counted.
         """
         with self._engine.connect() as base:
-            row = base.execute(
-                select(ACCOUNTS).where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-            ).one_or_none()
+            row = base.execute(select(ACCOUNTS).where(_is_active(name))).one_or_none()
         known = row is not None
         _refuse_if_waiting(self._throttle.wait_s(name, host, known=known))
         if not self._is_pin_right(row.pin if row is not None else None, pin) or row is None:
@@ -180,24 +179,20 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed if the address has to wait. This method does not block."""
+        """Raise NotAllowed if clients at `host` must wait before trying `name`. Does not block."""
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
         """Start a session of an authenticated person, and return the token for the browser.
 
-        `pin`: the stored hash of the PIN that was checked. None: the person was authenticated in
-        another way. Raises NotAllowed if the account was removed since then, or its PIN was
-        changed.
+        `pin` is the stored hash of the PIN that was checked. It is None if the person was
+        authenticated in another way. Raises NotAllowed if the account was removed since then, or
+        its PIN was changed.
         """
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
         own = SESSIONS.c.person == name
-        he = (
-            select(ACCOUNTS.c.pin)
-            .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-            .with_for_update()
-        )
+        he = select(ACCOUNTS.c.pin).where(_is_active(name)).with_for_update()
         oldest = (
             select(SESSIONS.c.until_ms)
             .where(own)
@@ -218,8 +213,8 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token. None: the session is over or the account was
-        removed.
+        """Return the account of a session token, or None if the session or the account has
+        ended.
         """
         asked = (
             select(ACCOUNTS)
@@ -234,8 +229,8 @@ class Accounts:
     def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
         """Shift the expiry times of sessions and invitations by `by_ms` after the clock was set.
 
-        `before_ms`: the time of the clock before it was set. Each session and invitation keeps its
-        remaining time. Rows that had expired by then are not changed, nor are rows that expire
+        `before_ms` is the time of the clock before it was set. Each session and invitation keeps
+        its remaining time. Rows that had expired by then are not changed, nor are rows that expire
         later than anything started by then could.
         """
         with self._engine.begin() as base:
@@ -248,23 +243,21 @@ class Accounts:
                 )
 
     def set_language(self, name: str, language: Language) -> None:
-        """Store the language in which a person reads."""
+        """Store the language in which a person reads the pages."""
         with self._engine.begin() as base:
             base.execute(update(ACCOUNTS).where(ACCOUNTS.c.name == name).values(language=language))
 
     def log_out(self, token: str) -> None:
-        """End a session."""
+        """End the session that has this token."""
         with self._engine.begin() as base:
             base.execute(delete(SESSIONS).where(SESSIONS.c.token == _digest(token)))
 
     def remove(self, name: str) -> bool:
         """Remove an account and end its sessions. Return whether there was such an account."""
         with self._engine.begin() as base:
-            gone = base.execute(  # First, so that this waits for a login that is under way.
-                update(ACCOUNTS)
-                .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
-                .values(active=False, pin=None)
-            )
+            # First, so that this waits for a login that is under way.
+            ended = update(ACCOUNTS).where(_is_active(name)).values(active=False, pin=None)
+            gone = base.execute(ended)
             self._end_sessions(base, name)
             base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
         self._throttle.forget_addresses(name)
@@ -289,7 +282,7 @@ class Accounts:
             ]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return the time at which an unused invitation expires or expired. None: there is none."""
+        """Return the expiry time of a person's unused invitation, or None if there is none."""
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)
@@ -326,11 +319,15 @@ def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) ->
 
 
 def _refuse_if_waiting(left_s: int) -> None:
-    """Raise NotAllowed if there are seconds left to wait."""
+    """Raise NotAllowed if a client still has to wait `left_s` seconds."""
     if left_s > 0:
         raise NotAllowed(
             f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
         )
+
+
+def _is_active(name: str) -> ColumnElement[bool]:
+    return and_(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
 
 
 def _account_of_row(row: Row[Any]) -> Account:
@@ -338,5 +335,5 @@ def _account_of_row(row: Row[Any]) -> Account:
 
 
 def _digest(secret: str) -> str:
-    """Return the stored form of a token or code, which is useless to a reader of the database."""
+    """Return the hash of a token or code, which is useless to a reader of the database."""
     return hashlib.sha256(secret.encode()).hexdigest()

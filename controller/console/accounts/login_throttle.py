@@ -11,10 +11,12 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 FREE_ATTEMPTS_PER_NAME: Final = 5
-"""The number of wrong PINs of one name after which it has to wait."""
+"""The number of wrong PINs for one name after which a client must wait before it tries this
+name again.
+"""
 FREE_ATTEMPTS_PER_ADDRESS: Final = 20
-"""The number of wrong PINs of one address, for all names together, after which it has to wait.
-Several people who share one router also mistype their PINs (provisional).
+"""The number of wrong PINs from one address, for all names together, after which clients at it
+must wait. Several people who share one router also mistype their PINs (provisional).
 """
 FIRST_WAIT_MS: Final = 30_000
 MAX_WAIT_MS: Final = 15 * 60_000
@@ -23,8 +25,9 @@ FORGET_AFTER_MS: Final = 2 * 3_600_000
 the free attempts back makes fewer attempts than one who continues.
 """
 MAX_ADDRESSES: Final = 4_096
-"""The most addresses, and names at an address, that are stored. Above this number the oldest is
-forgotten.
+"""The most addresses, and the most pairs of a name and an address, that are stored.
+
+Above this number the oldest is forgotten.
 """
 _UNKNOWN_NAME_DIGITS: Final = 3
 """The number of hex digits that identify a group of unknown names. Many unknown names share one
@@ -44,7 +47,7 @@ _FREE_ATTEMPTS: Final[dict[_Kind, int]] = {
 class LoginThrottle:
     """A counter of wrong PINs, in memory.
 
-    `now_ms` returns milliseconds since 1970. `secret`: random bytes, so that clients cannot find
+    `now_ms` returns milliseconds since 1970. `secret` has random bytes, so that clients cannot find
     out which unknown names share a counter. `host` is an address, or "" if the address is not
     counted. Only one thread counts. Other threads may query the waits and call `forget_addresses`.
     """
@@ -55,23 +58,24 @@ class LoginThrottle:
         self._trusted: dict[tuple[str, str], None] = {}
 
     def wait_s(self, name: str, host: str, *, known: bool) -> int:
-        """Return how many seconds a name has to wait at an address. 0: it may try now.
+        """Return for how many seconds a client must not try this name. 0 means that it may try now.
 
-        `known`: whether an account of this name exists.
+        `host` is the client's address. `known` is True if an account of this name exists.
         """
         return max(map(self._remaining_s, self._keys(name, host, known)))
 
     def address_wait_s(self, name: str, host: str) -> int:
-        """Return how many seconds an address has to wait, whether or not the name exists.
+        """Return for how many seconds clients at this address must not try this name.
 
-        0 is returned for an address from which this name has logged in before.
+        The result does not depend on whether the name exists. 0 is returned for an address from
+        which this name has logged in before.
         """
         if not host or (name, host) in self._trusted:
             return 0
         return self._remaining_s(("host", "", host))
 
     def count_failure(self, name: str, host: str, *, known: bool) -> int:
-        """Count a wrong PIN. Return how many seconds the name has to wait from now."""
+        """Count a wrong PIN. Return for how many seconds the client must not try this name."""
         for key in self._keys(name, host, known):
             wrong, until_ms = self._failures.get(key, (0, 0))
             wrong = 1 if self._now_ms() > until_ms + FORGET_AFTER_MS else wrong + 1

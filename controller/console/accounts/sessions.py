@@ -22,12 +22,15 @@ RETRY_INTERVAL_S: Final = 5.0
 LOGOUT_TIMEOUT_S: Final = 1.0
 """The longest time that a logout waits for the database."""
 MAX_PENDING_LOGOUTS: Final = 4_096
-"""More than the sessions of a console. Invented tokens cannot use more memory than this."""
+"""The most logouts that can be pending.
+
+This is more than the sessions of a console, and invented tokens cannot use more memory than this.
+"""
 _log = structlog.get_logger("console")
 
 
 class PendingLogouts:
-    """Sessions that are over, but still stored in the database.
+    """Sessions that have ended, but that the database still has.
 
     `end_session` ends one session in the database, and may block.
     """
@@ -40,11 +43,11 @@ class PendingLogouts:
         self._flush_task: asyncio.Task[None] | None = None
 
     def __contains__(self, token: str) -> bool:
-        """Return whether a session is over, but its end is not yet stored in the database."""
+        """Return whether a session has ended, but its end is not yet stored in the database."""
         return token in self._tokens
 
     async def add(self, token: str) -> None:
-        """End a session. Return once the database has stored it, is unavailable, or is late."""
+        """End a session, and wait until the database has stored it, is unavailable or is late."""
         if len(self._tokens) >= MAX_PENDING_LOGOUTS:
             return
         self._tokens.add(token)
@@ -58,7 +61,7 @@ class PendingLogouts:
                     await self._attempted.wait()
 
     async def close(self) -> None:
-        """Stop the background task, and try one last time."""
+        """Stop the background task, and try again to store the ends of the sessions."""
         if self._flush_task is not None:
             self._flush_task.cancel()
             await asyncio.gather(self._flush_task, return_exceptions=True)
@@ -129,8 +132,8 @@ class Sessions:
         )
 
     async def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token. None: the session is over or the account was
-        removed.
+        """Return the account of a session token, or None if the session or the account has
+        ended.
         """
         if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None
@@ -168,7 +171,7 @@ class Sessions:
             lookup.exception()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all expiry times after the clock was set by `by_ms`.
+        """Shift all expiry times by `by_ms`, after the clock was set by the same amount.
 
         Each session keeps its remaining time.
         """
@@ -193,7 +196,7 @@ class Sessions:
     async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
         """Return the account with this name and PIN, and a new session token. Raises NotAllowed.
 
-        `host`: the address of the client, or "" if it is not counted.
+        `host` is the address of the client, or "" if wrong PINs from it are not counted.
         """
         # Checked first, so that clients that have to wait do not use up the places of others.
         self._accounts.refuse_while_waiting(name, host)
@@ -221,7 +224,7 @@ class Sessions:
         await self._pending_logouts.add(token)
 
     async def set_language(self, name: str, language: Language) -> None:
-        """Store the language in which a person reads."""
+        """Store the language in which a person reads the pages."""
         await self._run_blocking(lambda: self._accounts.set_language(name, language))
         self._clear_cache()
 
@@ -232,7 +235,7 @@ class Sessions:
         return code
 
     async def invited_until_ms(self, name: str) -> int | None:
-        """Return the time at which an unused invitation expires or expired. None: there is none."""
+        """Return the expiry time of a person's unused invitation, or None if there is none."""
         return await self._run_blocking(lambda: self._accounts.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:
@@ -248,10 +251,10 @@ class Sessions:
         return await self._run_blocking(invited)
 
     async def accept_invitation(self, code: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Set the PIN of the invited person and log them in. Return the account and a session
-        token.
+        """Set the PIN of the invited person, and log them in.
 
-        The invitation is used up, and older sessions of the account end.
+        Return the account and a session token. The invitation is used up, and older sessions of the
+        account end.
         """
 
         def accepted() -> tuple[Account, str]:

@@ -12,7 +12,11 @@ import msgspec
 from sqlalchemy import Engine, insert, select
 
 from controller.console.accounts.account_store import Account
-from controller.console.commands.command_dispatcher import STORE_UNAVAILABLE, CommandDispatcher
+from controller.console.commands.command_dispatcher import (
+    STORE_UNAVAILABLE,
+    CommandDispatcher,
+    id_taken,
+)
 from controller.console.commands.command_log import CommandLog, CommandResult, ConsoleCommandRequest
 from controller.console.request_error import RequestError
 from controller.console.store.database import StoreError
@@ -23,7 +27,7 @@ from controller.messages import CommandReply, Failure
 
 
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
-    """One action for the tables of an area: the command, and its id for each table.
+    """One action for all tables of an area: the same command to each of them.
 
     `orders` has the id of the command for each table. `unheard` are tables of the area without a
     present state that did not need the action in their last state. Nothing was sent to them.
@@ -42,7 +46,7 @@ class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActionLog:
-    """The log of all actions. Every call is one transaction, and may block."""
+    """The stored log of all area actions. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -54,7 +58,7 @@ class AreaActionLog:
             base.execute(insert(AREA_ACTION_LOG).values(row))
 
     def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return the action of an id, or None."""
+        """Return the action that has this id, or None if there is none."""
         with self._engine.connect() as base:
             body = base.scalar(
                 select(AREA_ACTION_LOG.c.body).where(AREA_ACTION_LOG.c.id == action_id)
@@ -74,24 +78,27 @@ class AreaActionLog:
 
 _ACTION_DECODER: Final = msgspec.json.Decoder(LoggedAreaAction)
 
-
 _log = structlog.get_logger("console")
 
 AreaCommandStatus = Literal["unsent", "sent", "silent", "accepted", "seen", "refused"]
-"""The status of one table's command. `silent`: no answer, and the table may have executed it.
-`accepted`: the table's answer. `seen`: the table's own journal contains the command."""
+"""The status of one table's command.
+
+`silent` means that there is no answer, and that the table may have executed the command. `accepted`
+means that the table answered, and `seen` that the table's own journal contains the command.
+"""
 StatusAndError = tuple[AreaCommandStatus, Failure | None]
 """A status, and the reason why the command was not executed."""
 MAX_LOADED_ACTIONS: Final = 50
-"""The maximum of actions that are loaded after a restart, the newest."""
+"""The number of actions that are loaded after a restart. They are the newest."""
 MAX_SHOWN_ALIKE: Final = 5
-"""The maximum of shown actions of one kind and area, as long as they have open commands."""
-_FIRST_SERVER_ERROR: Final = 500
-_NOT_FOUND: Final = 404
+"""The most actions of one kind and area that are shown because they have open commands."""
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The command of one table and its status. `error` is the reason if it was not executed."""
+    """The status of the command that was sent to one table for an area action.
+
+    `error` is the reason if the command was not executed.
+    """
 
     table: str
     fate: AreaCommandStatus
@@ -99,10 +106,10 @@ class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
-    """An action of an area, table by table, without commands that were refused and sent again.
+    """An area action with the result of every table, for a page.
 
-    `unheard` are tables without a present state that did not need the action in their last state.
-    Nothing was sent to them.
+    It is without commands that were refused and sent again. `unheard` are tables without a present
+    state that did not need the action in their last state. Nothing was sent to them.
     """
 
     id: str
@@ -117,11 +124,11 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActions:
-    """The last actions of each kind of every area: a start, a pause, its end, added time.
+    """The last actions of every area, such as a start, a pause or added time.
 
-    The last action is shown, together with earlier ones that have open commands, at most
-    MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking` runs
-    their calls.
+    The last action of each kind is shown, together with earlier ones that have open commands, at
+    most MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking`
+    runs their calls.
     """
 
     def __init__(
@@ -141,7 +148,7 @@ class AreaActions:
         dispatcher.on_result, dispatcher.on_executed = self._note_result, self._note_executed
 
     async def load(self) -> None:
-        """Load the stored actions. Raises StoreError."""
+        """Load the newest actions from the log. Raises StoreError."""
         known = await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
         for act in reversed(known):
             self._show(act, await self._run_blocking(partial(self._load_statuses, act)))
@@ -167,14 +174,15 @@ class AreaActions:
             (known.area, known.act, known.cmd, known.args, known.person)
             != (act.area, act.act, act.cmd, act.args, act.person)
         ):
-            raise RequestError(
-                409, f"{act.id} is the id of another command", f"{act.id}是另一命令的编号"
-            )
+            raise id_taken(act.id)
         act = known or act
         return await self._send_to_tables(person, act, act.orders)
 
     def find_shown(self, action_id: str) -> LoggedAreaAction:
-        """Return a shown action. Raises RequestError."""
+        """Return an action that the pages show at present. Raises RequestError.
+
+        An action that is not shown any more was followed by others.
+        """
         known = self._shown_actions.get(action_id)
         if known is None:
             en = "this area has had another command since then: check its tables"
@@ -192,25 +200,25 @@ class AreaActions:
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaActionView]:
         """Return the last actions of each kind of each area, the newest first."""
-        return [self._view(act) for act in reversed(self._shown_actions.values())]
-
-    def _view(self, act: LoggedAreaAction) -> AreaActionView:
-        fates = {table: self._status(order) for table, order in act.orders.items()}
-        return AreaActionView(
-            id=act.id,
-            area=act.area,
-            act=act.act,
-            person=act.person,
-            at_ms=act.at_ms,
-            reason=act.args.get("reason"),
-            seconds=act.args.get("seconds"),
-            tables=tuple(
-                AreaTableResult(table=table, fate=fate, error=error)
-                for table, (fate, error) in fates.items()
-                if not (fate == "refused" and act.orders[table] in self._replaced_commands)
-            ),
-            unheard=act.unheard,
-        )
+        return [
+            AreaActionView(
+                id=act.id,
+                area=act.area,
+                act=act.act,
+                person=act.person,
+                at_ms=act.at_ms,
+                reason=act.args.get("reason"),
+                seconds=act.args.get("seconds"),
+                tables=tuple(
+                    AreaTableResult(table=table, fate=fate, error=error)
+                    for table, order in act.orders.items()
+                    for fate, error in [self._status(order)]
+                    if not (fate == "refused" and order in self._replaced_commands)
+                ),
+                unheard=act.unheard,
+            )
+            for act in reversed(self._shown_actions.values())
+        ]
 
     def _status(self, command_id: str) -> StatusAndError:
         fate, error = self._status_by_command.get(command_id, _NOT_SENT)
@@ -229,9 +237,10 @@ class AreaActions:
         self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
-        """Show an action. Remove earlier actions of its kind that have no open commands.
+        """Add an action to those that are shown.
 
-        If there are still too many of its kind, remove the oldest too.
+        Earlier actions of its kind that have no open commands are removed. If there are still too
+        many of its kind, the oldest are removed too.
         """
         shown, kind = self._shown_actions.values(), (act.area, act.act)
         alike = [one for one in shown if (one.area, one.act) == kind]
@@ -249,7 +258,7 @@ class AreaActions:
         self._status_by_command.update(fates)
 
     def _has_open_commands(self, act: LoggedAreaAction) -> bool:
-        """Return whether a command of an action is unknown, or was refused and not sent again."""
+        """Return whether a command of the action is unknown, or was refused and not sent again."""
         refused = (
             self._status(order)[0] == "refused" and order not in self._replaced_commands
             for order in act.orders.values()
@@ -265,7 +274,7 @@ class AreaActions:
         }
 
     async def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return the action of an id, or None."""
+        """Return the action that has this id, or None if there is none."""
         shown = self._shown_actions.get(action_id)
         return shown or await self._run_blocking(lambda: self._action_log.find(action_id))
 
@@ -280,13 +289,16 @@ class AreaActions:
     async def _send_to_table(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandReply | None:
-        """Return a table's reply. A refusal by the console itself has the same form."""
+        """Send the action's command to one table, and return the reply.
+
+        A refusal by the console itself has the same form as a table's reply.
+        """
         try:
             told = await self._ask_or_send(person, act, table, command_id)
         except (RequestError, StoreError) as wrong:
             error, ours = STORE_UNAVAILABLE, True
             if isinstance(wrong, RequestError):
-                ours = wrong.status >= _FIRST_SERVER_ERROR
+                ours = wrong.status >= 500
                 error = Failure(
                     code="", message=wrong.en, action="", message_zh=wrong.zh, action_zh=""
                 )
@@ -300,25 +312,25 @@ class AreaActions:
     async def _ask_or_send(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandResult:
-        """Return the result of a command. Send the command if it was never sent."""
+        """Return the result of a command that was sent before, or send it if it was never sent."""
         try:
             return await self._dispatcher.ask_again(person, table, command_id)
         except RequestError as wrong:
-            if wrong.status != _NOT_FOUND:
+            if wrong.status != 404:
                 raise
         return await self._dispatcher.send(
             person, table, ConsoleCommandRequest(id=command_id, cmd=act.cmd, args=act.args)
         )
 
     def _note_result(self, command_id: str, result: CommandResult | None) -> None:
-        """Note the result of a command, or None when it is sent."""
+        """Record the result of a command. None means that the command is being sent."""
         if command_id in self._status_by_command:
             self._status_by_command[command_id] = (
                 ("sent", None) if result is None else _status_of(result.reply)
             )
 
     def _note_executed(self, table: str, command_id: str) -> None:
-        """Note that a table's journal contains a command. Only the command's own table counts."""
+        """Record that a table's journal contains a command. Only the command's own table counts."""
         if any(act.orders.get(table) == command_id for act in self._shown_actions.values()):
             self._executed_commands.add(command_id)
 

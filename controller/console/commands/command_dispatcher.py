@@ -77,18 +77,22 @@ class CommandClient(Protocol):
 
 
 ClientFactory = Callable[[str, Role], CommandClient]
-"""Returns the client for a table and a role. Raises RequestError without a key for them."""
+"""A function that returns the client for a table and a role.
+
+It raises RequestError if there is no key.
+"""
 
 
 class CommandDispatcher:
-    """A dispatcher of people's commands.
+    """A dispatcher that signs people's commands and sends them to the tables.
 
     `new_id` returns ids for the console's own queries. `table_key_of` and `key_folder_of` return a
     table's public key (Z85) and the folder of the console's keys for the table. `find_archived`
-    returns the executed ones of some commands by the archived journal, with their entry numbers. It
-    may block. `on_commands_changed` is called with each table of which the commands changed.
-    `on_result` is called with a command's id: with None when the command is sent, then with its
-    result. `on_executed` is called with a table and the id of a command in the table's journal.
+    returns those of some commands that were executed according to the archived journal, with their
+    entry numbers. It may block. `on_commands_changed` is called with each table of which the
+    commands changed. `on_result` is called with a command's id: with None when the command is sent,
+    then with its result. `on_executed` is called with a table and the id of a command in the
+    table's journal.
     """
 
     def __init__(
@@ -134,15 +138,15 @@ class CommandDispatcher:
                 person.name, table, request, self._write_and_send(person, table, request)
             )
         elif (known.person, known.table, known.request) != (person.name, table, request):
-            raise _id_taken(request.id)
+            raise id_taken(request.id)
         told = await asyncio.shield(known.task)
         return self._unseal(person, table, told)
 
     async def ask_again(self, person: Account, table: str, command_id: str) -> CommandResult:
-        """Ask for the result of a command that has no reply.
+        """Return the result of a command that has no reply, by sending it again.
 
-        The command is sent again with the same bytes and in the name of the person who gave it, so
-        that it acts only once. The person who asks must have the same role or be the chief. Raises
+        The command is sent with the same bytes and in the name of the person who gave it, so that
+        it acts only once. The person who asks must have the same role or be the chief. Raises
         RequestError, StoreError.
         """
         self._require_table(table)
@@ -151,15 +155,11 @@ class CommandDispatcher:
             raise RequestError(404, f"there is no command {command_id} here", "没有此命令")
         _require_may_ask(person, given)
         if given.reply is None:
-            sent = given.command
-            wish = ConsoleCommandRequest(
-                id=sent.id, cmd=sent.cmd, args=sent.args, deal=sent.deal, attempt=sent.attempt
-            )
             known = self._pending.get(command_id)
             if known is None:
-                _log.info("command sent again", table=table, cmd=sent.cmd, by=person.name)
+                _log.info("command sent again", table=table, cmd=given.command.cmd, by=person.name)
                 known = self._start_task(
-                    given.person, table, wish, self._send_logged(given, again=True)
+                    given.person, table, _request_of(given), self._send_logged(given, again=True)
                 )
             told = await asyncio.shield(known.task)
         else:
@@ -186,7 +186,10 @@ class CommandDispatcher:
         args: Mapping[str, Any] | None = None,
         role: Role = Role.OBSERVER,
     ) -> CommandReply:
-        """Send a command that changes nothing. Raises RequestError if the table does not answer."""
+        """Return a table's reply to a command that changes nothing.
+
+        Raises RequestError if the table does not answer.
+        """
         command = ClientCommand(id=self._new_id(), cmd=cmd, args=dict(args or {}))
         try:
             return await self._client_for(table, role).send(command)
@@ -232,7 +235,7 @@ class CommandDispatcher:
         return told
 
     def note_event(self, event: PublicEvent) -> None:
-        """Note an event of the feed, if it reports an executed command."""
+        """Record that a table executed a command, if the event reports this."""
         order = event.data.get("id")
         if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
             return
@@ -243,7 +246,7 @@ class CommandDispatcher:
         self.on_commands_changed(event.table)
 
     def _remember(self, table: str, command_id: str, n: int | None) -> None:
-        """Remember the number of a command's entry.
+        """Remember the number of the journal entry of a command.
 
         None means that the archive has no such entry, but the feed may still bring it.
         """
@@ -254,7 +257,10 @@ class CommandDispatcher:
         seen[command_id] = n
 
     async def close(self) -> None:
-        """Cancel the pending commands. Their results stay unknown until a person asks again."""
+        """Cancel the commands that have no reply yet.
+
+        Their results stay unknown until a person asks again.
+        """
         waiting = [known.task for known in self._pending.values()]
         for task in waiting:
             task.cancel()
@@ -286,8 +292,8 @@ class CommandDispatcher:
     ) -> CommandResult:
         given = await self._use_store(lambda: self._command_log.find(request.id))
         if given is not None:
-            if not _is_same_request(given, person, table, request):
-                raise _id_taken(request.id)
+            if (given.person, given.table, _request_of(given)) != (person.name, table, request):
+                raise id_taken(request.id)
             if given.reply is not None:
                 return CommandResult(given.reply)
             return await self._send_logged(given, again=True)
@@ -303,7 +309,10 @@ class CommandDispatcher:
         return await self._send_logged(given, again=False)
 
     async def _use_store(self, call: Callable[[], Result]) -> Result:
-        """Read or write before a command is sent. Raises RequestError if the database fails."""
+        """Return the result of a read or write that is necessary before a command is sent.
+
+        Raises RequestError if the database fails.
+        """
         try:
             return await self._run_blocking(call)
         except StoreError as failed:
@@ -314,7 +323,10 @@ class CommandDispatcher:
     async def _sign(
         self, person: Account, table: str, request: ConsoleCommandRequest
     ) -> ClientCommand:
-        """Return the signed command. Raises RequestError if the table's run is unknown."""
+        """Return the command of a request, signed with the key of the person's role.
+
+        Raises RequestError if the table's run is unknown.
+        """
         state = self._require_table(table).state
         boot = state.boot if state is not None else await self._query_boot(table, person.role)
         command = ClientCommand(
@@ -375,7 +387,7 @@ class CommandDispatcher:
         return CommandResult(reply)
 
     def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
-        """Report the result of a command. The caller may be cancelled already."""
+        """Report the result of a command whose task has ended. The caller may be gone already."""
         del self._pending[command_id]
         was_out = command_id in self._sent_ids
         self._sent_ids.discard(command_id)
@@ -394,7 +406,10 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return the result. For a chief, the part that is sealed to the chief is opened."""
+        """Return a command's result.
+
+        For the chief, the part that is sealed to the chief is opened.
+        """
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result
@@ -408,7 +423,7 @@ class CommandDispatcher:
 
 
 class _PendingCommand(NamedTuple):
-    """A command that continues even if no caller waits for it."""
+    """A command that has no reply yet. It continues even if no caller waits for it."""
 
     person: str
     table: str
@@ -417,7 +432,10 @@ class _PendingCommand(NamedTuple):
 
 
 def _require_may_ask(person: Account, given: LoggedCommand) -> None:
-    """Raise RequestError unless the person may ask for the result of another person's command."""
+    """Raise RequestError if this person must not ask for the result of a command.
+
+    People may ask for commands of their role, and the chief for all.
+    """
     order = COMMANDS.get(given.command.cmd)
     may = order is not None and person.role in order.roles
     if not (may and person.role in (given.role, Role.CHIEF)):
@@ -428,16 +446,16 @@ def _require_may_ask(person: Account, given: LoggedCommand) -> None:
         )
 
 
-def _is_same_request(
-    given: LoggedCommand, person: Account, table: str, request: ConsoleCommandRequest
-) -> bool:
-    """Return whether the request is the stored command, from the same person."""
+def _request_of(given: LoggedCommand) -> ConsoleCommandRequest:
+    """Return the request for which a stored command was signed."""
     sent = given.command
-    meant = (person.name, table, request.cmd, request.args, request.deal, request.attempt)
-    return meant == (given.person, given.table, sent.cmd, sent.args, sent.deal, sent.attempt)
+    return ConsoleCommandRequest(
+        id=sent.id, cmd=sent.cmd, args=sent.args, deal=sent.deal, attempt=sent.attempt
+    )
 
 
-def _id_taken(command_id: str) -> RequestError:
+def id_taken(command_id: str) -> RequestError:
+    """Return the error for an id that another command already has."""
     return RequestError(
         409, f"{command_id} is the id of another command", f"{command_id}是另一命令的编号"
     )

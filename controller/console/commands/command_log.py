@@ -17,7 +17,10 @@ CommandId = Annotated[
 
 
 class ConsoleCommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person's command. `deal` and `attempt` are those that the person's page showed."""
+    """A command as a person's browser sends it to the console.
+
+    `deal` and `attempt` are those that the person's page showed.
+    """
 
     id: CommandId
     cmd: str
@@ -44,7 +47,7 @@ class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """The reply of a table. If `reply` is None, it is unknown whether the command was executed.
+    """A table's reply to a command, or None if it is unknown whether the command was executed.
 
     `why` is the reason why there is no reply.
     """
@@ -53,12 +56,12 @@ class CommandResult(msgspec.Struct, frozen=True):
     why: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the result in the JSON form of the page."""
+        """Return the result in the JSON form that the pages read."""
         return {"unknown": True, "why": self.why} if self.reply is None else {"reply": self.reply}
 
 
 class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A signed command and its reply.
+    """A signed command, and the table's reply to it.
 
     If `reply` is None, it is unknown whether the command was executed. `at_ms` is the time of the
     command, by the console's clock.
@@ -73,13 +76,13 @@ class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandLog:
-    """All commands of a console. Every call is one transaction, and may block."""
+    """The stored log of all commands of a console. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def find(self, command_id: str) -> LoggedCommand | None:
-        """Return the command of an id, or None."""
+        """Return the command that has this id, or None if there is none."""
         with self._engine.connect() as base:
             row = base.execute(
                 select(COMMAND_LOG).where(COMMAND_LOG.c.id == command_id)

@@ -30,7 +30,10 @@ _FREE_PHASES: Final = frozenset({"idle", "setup", "signed"})
 
 
 class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
-    """One step and its status. `en` and `zh` are the reason if a table refused the step."""
+    """One step of a transfer, and its status.
+
+    `en` and `zh` are the reason if a table refused the step.
+    """
 
     step: Literal["transfer", "document", "take_over"]
     table: str
@@ -50,7 +53,7 @@ class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that left the table `table` for `to`."""
+    """A match that has left its `table` for the table `to`."""
 
     table: str
     match: str
@@ -58,7 +61,7 @@ class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """A table that a match may be transferred to or from, with a short note."""
+    """Another table that can take part in a transfer, with a short note."""
 
     table: str
     en: str = ""
@@ -78,7 +81,10 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person's request for a transfer: id, target table, and the chief who approved it orally."""
+    """A person's request to transfer a match to the table `to`.
+
+    `by` is the chief who approved it orally, if the person is not the chief.
+    """
 
     id: Annotated[
         str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,50}$", description="8 to 50 letters, digits")
@@ -88,7 +94,7 @@ class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class _StepFailed(Exception):
-    """A step that a table refused, or that has an unknown result."""
+    """An error for a step that a table refused, or whose result is unknown."""
 
     def __init__(self, step: TransferStep) -> None:
         super().__init__(step.en)
@@ -96,7 +102,7 @@ class _StepFailed(Exception):
 
 
 class MatchTransfer:
-    """Transfers of matches between the console's tables.
+    """A service that transfers matches between the console's tables.
 
     `verify_key_of` returns the key (hex) with which a table signs, as people entered it, or None if
     it is unknown. A key that the table's gateway sent is not trusted.
@@ -117,7 +123,7 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the possible transfers of a table, from the tables' states and the archive."""
+        """Return the possible transfers of a table, by the states of the tables and the archive."""
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
         states = {one: state for one in self._tables.ids if (state := self._state(one)) is not None}
@@ -174,27 +180,22 @@ class MatchTransfer:
     ) -> None:
         """Send the command `transfer`, unless the match has already left for that table."""
         left = await self._read(lambda: self._departed_match(table))
-        if left is not None and left.to == request.to:
-            steps.append(TransferStep(step="transfer", table=table, fate="done"))
-            return
-        order = f"{request.id}-t"
-        known = await self._read(lambda: self._command_log.find(order))
-        there = self._state(request.to)
-        head = there.head if there is not None else None
-        args = (
-            {"table": request.to, "head": head} | verbal_args
-            if known is None
-            else known.command.args
-        )
-        wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
         step = TransferStep(step="transfer", table=table, fate="done")
-        _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
+        if left is None or left.to != request.to:
+            order = f"{request.id}-t"
+            known = await self._read(lambda: self._command_log.find(order))
+            there = self._state(request.to)
+            args = {"table": request.to, "head": there.head if there else None} | verbal_args
+            if known is not None:
+                args = known.command.args
+            wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
+            _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
         steps.append(step)
 
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]
     ) -> list[dict[str, Any]]:
-        """Return the signed parts of the match that left the table."""
+        """Return the signed parts of the match's data, requested from the table that it left."""
         parts: list[dict[str, Any]] = []
         count = 1
         while len(parts) < count:
@@ -220,7 +221,7 @@ class MatchTransfer:
         extra_args: dict[str, Any],
         steps: list[TransferStep],
     ) -> str | None:
-        """Send the parts to the other table. Return the match that it then has."""
+        """Send the parts of the data to the other table. Return the match that it then has."""
         match: str | None = None
         for number, part in enumerate(parts, 1):
             step = TransferStep(
@@ -286,7 +287,7 @@ _NOT_SIGNED_BY_TABLE: Final = Words(
 
 
 def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
-    """Return the result of a step. Raises _StepFailed if the table did not execute the step."""
+    """Return the result in a table's reply. Raises _StepFailed if the step was not executed."""
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:
@@ -308,7 +309,7 @@ def _check_signature(step: TransferStep, part: dict[str, Any], verify: str) -> N
 
 
 def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
-    """Return the number of parts. Raises _StepFailed if this part lacks a field."""
+    """Return how many parts the match's data has. Raises _StepFailed if this part lacks a field."""
     count = part.get("parts")
     if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
         raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE))

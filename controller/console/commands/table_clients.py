@@ -38,7 +38,7 @@ def load_certificate(folder: Path, role: Role) -> Certificate:
 
 
 def load_identity(folder: Path, role: Role) -> ClientIdentity:
-    """Return the console's identity at a table for a role. Raises RequestError without a key."""
+    """Return the console's key for a table and a role. Raises RequestError if there is none."""
     try:
         own = load_certificate(folder, role)
     except RosterError as missing:
@@ -51,10 +51,10 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the result, with the sealed part opened as `hand` by the role's key.
+    """Return a command's result, with the part opened that was sealed (encrypted) to a role's key.
 
-    The opened part is not stored. If this key does not open the sealed part, the result is
-    unchanged.
+    The opened part is in `hand` and is not stored. If this key does not open the sealed part, the
+    result is unchanged.
     """
     box = result.get("sealed")
     if not isinstance(box, str):
@@ -95,7 +95,10 @@ class TableClients:
         self._closing: set[asyncio.Task[None]] = set()
 
     def client_for(self, table: str, role: Role) -> "_PooledClient":
-        """Return the client for a table and a role. Raises KeyError; RequestError without a key."""
+        """Return the client for a table and a role.
+
+        Raises KeyError for an unknown table, and RequestError if there is no key.
+        """
         line = self._configured_table(table)
         key = table, role
         known = self._open.get(key)
@@ -135,7 +138,7 @@ async def _close_later(kept: "_PooledClient") -> None:
 
 
 class _PooledClient:
-    """A client that is retired after some time without use."""
+    """A client that leaves the pool after some time without use."""
 
     def __init__(
         self, client: Client, line: ConfiguredTable, retire: Callable[["_PooledClient"], None]
@@ -145,7 +148,7 @@ class _PooledClient:
         self._idle_timer = self._start_idle_timer()
 
     async def send(self, command: ClientCommand) -> CommandReply:
-        """Send a command unchanged and return the reply. Raises NoAnswer, BadAddress."""
+        """Send a command unchanged, and return the table's reply. Raises NoAnswer, BadAddress."""
         self._idle_timer.cancel()
         self._idle_timer = self._start_idle_timer()
         try:

@@ -32,22 +32,18 @@ MAX_RETRY_S: Final = 60.0
 _log = structlog.get_logger("console")
 
 FetchEvents = Callable[[int], Awaitable[Sequence[StoredEvent]]]
-"""Requests the events after a number. Returns some of them in order, and an empty list at the end.
+"""A function that requests the events after a number.
 
-Raises NoAnswer, BadAddress.
+It returns some of them in order, and an empty list at the end. It raises NoAnswer, BadAddress.
 """
 OpenEventSource = Callable[[str], AbstractAsyncContextManager[FetchEvents]]
-"""Opens a connection to a table for requests."""
-
-
-class StoreFull(Exception):
-    """The store's queue is full for now."""
+"""A function that opens a connection to a table for requests."""
 
 
 class Backfill:
-    """A scheduler of requests for missing events.
+    """A scheduler of requests for events that the console has missed.
 
-    `head_of` returns the head of its journal that a table shows.
+    `head_of` returns the head of the journal that a table showed last.
     """
 
     def __init__(
@@ -55,11 +51,8 @@ class Backfill:
         intake: EventIntake,
         open_event_source: OpenEventSource,
         head_of: Callable[[str], str],
-        settle_s: float = SETTLE_DELAY_S,
-        audit_s: float = AUDIT_DELAY_S,
     ) -> None:
         self._intake, self._open_event_source, self._head_of = intake, open_event_source, head_of
-        self._settle_s, self._audit_s = settle_s, audit_s
         self._loop = asyncio.get_running_loop()
         self._slots = asyncio.Semaphore(MAX_TABLES_AT_ONCE)
         self._connected: set[str] = set()
@@ -71,28 +64,28 @@ class Backfill:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the connected tables that may have missing events."""
+        """Return the connected tables of which the archive may lack events."""
         return frozenset(
             t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
         )
 
     def ask_soon(self, table: str) -> None:
-        """Ask a table for missing events after a short delay."""
-        self._ask_in(table, self._settle_s)
+        """Request a table's missing events after a short delay."""
+        self._ask_in(table, SETTLE_DELAY_S)
 
     def ask_later(self, table: str) -> None:
-        """Ask a table for missing events after a long delay."""
-        self._ask_in(table, self._audit_s)
+        """Request a table's missing events after a long delay."""
+        self._ask_in(table, AUDIT_DELAY_S)
 
     def note_connected(self, table: str) -> None:
-        """Record that a table is connected, and ask it at once for events that were missed."""
+        """Record that a table is connected, and request its missing events at once."""
         self._connected.add(table)
         self._failure_count.pop(table, None)
         self._intake.mark_gap(table)
         self._ask_in(table, 0)
 
     def note_disconnected(self, table: str) -> None:
-        """Record that a table is disconnected and cannot be asked."""
+        """Record that a table is disconnected, and cancel its requests."""
         self._connected.discard(table)
         timer = self._timers.pop(table, None)
         if timer is not None:
@@ -105,7 +98,7 @@ class Backfill:
             task.add_done_callback(self._cancelled_tasks.discard)
 
     def set_paused(self, paused: bool) -> None:
-        """Pause or resume all requests. On resume, ask every incomplete table."""
+        """Pause or resume all requests. When they are resumed, every incomplete table is asked."""
         self._is_paused = paused
         if not paused:
             for table in self._connected:
@@ -113,7 +106,7 @@ class Backfill:
                     self._ask_in(table, 0)
 
     async def close(self) -> None:
-        """Stop all requests. No task stays running and no socket open."""
+        """Stop all requests. No task remains, and no open socket."""
         for table in self._connected | self._timers.keys() | self._fill_tasks.keys():
             self.note_disconnected(table)
         await asyncio.gather(*self._cancelled_tasks, return_exceptions=True)
@@ -122,7 +115,7 @@ class Backfill:
         return self._intake.completeness(table).may_be_incomplete
 
     def _ask_in(self, table: str, after_s: float) -> None:
-        """Ask a table after a delay, or earlier if an earlier request is scheduled."""
+        """Schedule a request to a table, unless an earlier one is scheduled."""
         if table not in self._connected or self._is_paused:
             return
         known = self._timers.get(table)
@@ -135,7 +128,7 @@ class Backfill:
     def _start_fill(self, table: str) -> None:
         del self._timers[table]
         if table in self._fill_tasks:
-            self._ask_in(table, self._settle_s)
+            self._ask_in(table, SETTLE_DELAY_S)
             return
         if not self._may_be_incomplete(table) and not self._intake.may_have_more(
             table, self._head_of(table)
@@ -159,9 +152,6 @@ class Backfill:
                 again_s = min(FIRST_RETRY_S * 2 ** min(times - 1, 10), MAX_RETRY_S)
                 _log.info("not told what is missing", table=table, why=str(silent))
                 self._ask_in(table, again_s)
-            except StoreFull:
-                self._intake.mark_gap(table)
-                self._ask_in(table, FIRST_RETRY_S)
             except Exception:  # After a programming error the gap must still be noted.
                 _log.exception("not asked what is missing", table=table)
                 self._intake.mark_gap(table)
@@ -170,8 +160,9 @@ class Backfill:
                 self._failure_count.pop(table, None)
 
     async def _fill(self, table: str, fetch_events: FetchEvents) -> None:
-        """Request pages until the table has no more. The next page is requested while one is
-        written.
+        """Request pages of events until the table has no more.
+
+        The next page is requested while the last one is written.
         """
         head = self._head_of(table)
         mark = self._intake.begin_fill(table).mark
@@ -186,11 +177,13 @@ class Backfill:
                 await written  # Each table has at most one page in the queue.
             written = self._intake.add_page(table, page)
             if written is None:
-                raise StoreFull
+                self._intake.mark_gap(table)
+                self._ask_in(table, FIRST_RETRY_S)
+                return
             mark = of.mark_at(mark, page[-1].event)
             page = await fetch_events(mark.n)
         if self._intake.finish_fill(table, mark, head).may_be_incomplete:
-            self._ask_in(table, self._settle_s)
+            self._ask_in(table, SETTLE_DELAY_S)
 
 
 ANSWER_TIMEOUT_S: Final = 8.0
@@ -215,9 +208,10 @@ async def open_event_source(
     context: "zmq.Context[Any]",
     on_rejected: Callable[[MessageRejected], None],
 ) -> AsyncIterator[FetchEvents]:
-    """Open a connection to a table for the block. `on_rejected` is called for each invalid event.
+    """Yield a function that requests a table's events over a new connection.
 
-    Raises BadAddress. The yielded function raises NoAnswer.
+    `on_rejected` is called for each invalid event. Raises BadAddress. The yielded function raises
+    NoAnswer.
     """
 
     async def ask(since: int) -> Sequence[StoredEvent]:

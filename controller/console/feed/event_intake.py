@@ -17,8 +17,9 @@ MAX_WAITING_HEADS: Final = 10_000
 """The most signed heads that wait for room in the queue, for all tables together (provisional)."""
 
 MAX_ANNOUNCED_AHEAD: Final = 20_000
-"""The most events of a table after its stored mark, for example after a gap, that are remembered as
-announced. Events above this number may be announced twice.
+"""The most events after a table's stored mark that are remembered as passed to `on_event`.
+
+If there are more, for example after a long gap, an event may be passed twice.
 """
 
 MAX_GATHERED_BYTES: Final = 1 << 20
@@ -27,7 +28,8 @@ MAX_GATHERED_BYTES: Final = 1 << 20
 
 
 class EventIntake:
-    """A collector of events, which `flush` passes to the writer together with their marks.
+    """A collector of events, which `flush` passes to the writer with the new marks of their
+    journals.
 
     When many bytes are collected, `flush` is called automatically. `marks` are the marks on the
     disk. `on_event` is called once for every event in a run of the console: when the event arrives,
@@ -52,12 +54,12 @@ class EventIntake:
         self._bytes = 0
 
     def completeness(self, table: str) -> Completeness:
-        """Return how much of a table's past is stored, or queued for the disk."""
+        """Return how much of a table's journal is stored, or waits for the disk."""
         past = self._completeness.get(table)
         return past or Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
 
     def add_event(self, stored: StoredEvent) -> None:
-        """Add an event of the feed."""
+        """Add an event that a feed contained."""
         event, before = stored.event, self.completeness(stored.event.table)
         self._events.append(replace(stored, journal=before.mark.journal))
         after = self._completeness[event.table] = of.with_event(before, event)
@@ -75,13 +77,11 @@ class EventIntake:
             self.flush()
 
     def add_head(self, head: KeptHead) -> None:
-        """Add a signed head."""
+        """Add a signed head, which `flush` also passes to the writer."""
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
-        """Return whether a table with this head of its journal may have events that were not
-        received.
-        """
+        """Return whether a table whose journal has this head may have events that were missed."""
         return of.may_have_more_events(self.completeness(table), head)
 
     def mark_gap(self, table: str) -> None:
@@ -89,9 +89,7 @@ class EventIntake:
         self._completeness[table] = replace(self.completeness(table), may_be_incomplete=True)
 
     def flush(self) -> None:
-        """Pass the collected events to the writer. Events that the writer refuses are requested
-        later.
-        """
+        """Pass the collected events to the writer. Events that it refuses are requested later."""
         if not self._events and not self._heads:
             return
         kept, marks, heads = self._events, self._marks, self._heads
@@ -108,7 +106,10 @@ class EventIntake:
                 self._on_gap(table)
 
     def note_written(self, marks: Mapping[str, JournalMark]) -> None:
-        """Record the marks that are on the disk. Events up to them are not requested again."""
+        """Record up to which entry each journal is on the disk.
+
+        Events up to these marks are not requested again.
+        """
         self._stored_marks.update(marks)
         for table, mark in marks.items():
             self._forget_announced(table, mark)
@@ -119,24 +120,22 @@ class EventIntake:
         self._announced_ahead.pop(table, None)
 
     def begin_fill(self, table: str) -> Completeness:
-        """Record that a request to a table begins. Return the completeness of its past."""
+        """Record that a request for missing events begins. Return the journal's completeness."""
         past = self._completeness[table] = of.with_fill_begun(self.completeness(table))
         return past
 
     def restart_journal(self, table: str) -> JournalMark:
-        """Record that a table's past differs from the stored past. Return the mark of a new
-        journal.
-        """
+        """Begin a new journal for a table that shows another past, and return its mark."""
         past = self.completeness(table)
         self._forget_announced(table, past.mark)  # Its numbers come again, for other events.
         self._completeness[table] = of.with_new_journal(past)
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Queue one page of a table's answer, which has no gap before it. None: the queue is full.
+        """Queue one page of a table's answer. Return None if the queue is full.
 
-        Events that were collected earlier are queued first, so that no mark overwrites a later
-        mark.
+        No event is missing before the page. Events that were collected earlier are queued first, so
+        that no mark overwrites a later mark.
         """
         self.flush()
         past, last = self.completeness(table), page[-1].event
@@ -154,10 +153,10 @@ class EventIntake:
         return done
 
     def finish_fill(self, table: str, mark: JournalMark, head: str) -> Completeness:
-        """Record that a table has returned all events up to `mark`. Return the completeness of its
-        past.
+        """Record that a table has returned all events up to `mark`.
 
-        `head`: the head of its journal when the request began.
+        `head` is the head of its journal when the request began. Returns the completeness of the
+        journal.
         """
         past = self._completeness[table] = of.with_fill_finished(
             self.completeness(table), mark, head
@@ -167,7 +166,7 @@ class EventIntake:
         return past
 
     def _forget_announced(self, table: str, mark: JournalMark) -> None:
-        """Forget the announced event numbers up to a mark."""
+        """Forget which events up to a mark were passed to `on_event`."""
         told = self._announced_ahead.pop(table, None)
         if told and (later := {n for n in told if n > mark.n}):
             self._announced_ahead[table] = later

@@ -37,7 +37,10 @@ READ_INTERVAL_S: Final = 0.05
 MAX_MESSAGES_AT_ONCE: Final = 64
 """The most messages of one table that are read before the other tables have their turn."""
 MAX_BYTES_AT_ONCE: Final = 1 << 18
-"""The most bytes of them. Decoding so many takes some milliseconds (provisional)."""
+"""The most bytes of one table that are read before the other tables have their turn.
+
+Decoding so many takes some milliseconds (provisional).
+"""
 TOPICS: Final = (b"state/", b"event/")
 _FRAME_COUNT: Final = 2
 _MAX_SOCKETS: Final = 8_192
@@ -55,15 +58,16 @@ _EVENT: Final = struct.Struct("=hi")
 _log = structlog.get_logger("console")
 
 OnMessage = Callable[[str, bytes, bytes], None]
-"""Receives a table, a topic and a body."""
+"""A function that receives the table, the topic and the body of a message."""
 
 
 class FeedSockets:
-    """The feed sockets of many tables. They are created, used and closed in one running event loop.
+    """The feed sockets of many tables.
 
-    `on_message` receives each message of a table. `on_malformed` receives the name of a table that
-    sent something other than two frames. `on_line_state` receives each change of a table's
-    connection state. `on_read` is called once after all messages that were read together.
+    They are created, used and closed in one running event loop. `on_message` receives each message
+    of a table. `on_malformed` receives the name of a table that sent something other than two
+    frames. `on_line_state` receives each change of a table's connection state. `on_read` is called
+    once after all messages that were read together.
     """
 
     def __init__(
@@ -72,11 +76,9 @@ class FeedSockets:
         on_malformed: Callable[[str], None],
         on_line_state: Callable[[str, TableConnectionState], None],
         on_read: Callable[[], None],
-        retry_s: float = RETRY_INTERVAL_S,
     ) -> None:
         self._on_message, self._on_malformed = on_message, on_malformed
         self._on_line_state, self._on_read = on_line_state, on_read
-        self._retry_s = retry_s
         self._loop = asyncio.get_running_loop()
         raise_open_file_limit()
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -105,7 +107,7 @@ class FeedSockets:
             line.close()
 
     def close(self) -> None:
-        """Disconnect from all tables. No timer stays, and no thread without other sockets."""
+        """Disconnect from all tables. No timer remains, and no thread without other sockets."""
         for table in list(self._connections):
             self.close_table(table)
         self._loop.remove_reader(self._selector)
@@ -133,17 +135,17 @@ class FeedSockets:
         self._on_read()
 
     def _read_soon(self, line: "_TableConnection") -> None:
-        """Read a connection the next time, because its descriptor may have signalled already."""
+        """Schedule a read of a connection whose descriptor may have signalled already."""
         self._unread.add(line)
         if self._read_timer is None:
             self._loop.remove_reader(self._selector)
             self._read_timer = self._loop.call_later(0, self._watch)
 
     def _deliver(self, table: str, frames: list[bytes]) -> None:
-        """Pass a message on. An exception must not prevent reading the next message or other
-        tables.
+        """Pass a message to `on_message`, and log its exceptions.
 
-        A socket that is not read until it is empty signals no further messages.
+        An exception must not prevent reading the next message or other tables: a socket that is not
+        read until it is empty signals no further messages.
         """
         try:
             if len(frames) == _FRAME_COUNT:
@@ -155,14 +157,15 @@ class FeedSockets:
 
 
 def _has_message(socket: "zmq.Socket[bytes]") -> bool:
-    """Return whether there is a message to read. If not, the descriptor will signal the next
-    message.
+    """Return whether a socket has a message.
+
+    If not, its descriptor will signal the next message.
     """
     return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
 
 
 class _TableConnection:
-    """The two sockets of one table: its feed and the monitor."""
+    """The two ZeroMQ sockets of one table: the feed, and the monitor of its connection."""
 
     def __init__(self, feed: FeedSockets, table: str, address: str, keys: CurveKeys) -> None:
         self._feed, self._table, self._address = feed, table, address
@@ -184,7 +187,7 @@ class _TableConnection:
             raise BadAddress(f"{address} or its key cannot be used: {error}") from error
 
     def read(self) -> None:
-        """Read the messages that have arrived.
+        """Read the messages of the feed that have arrived.
 
         The first message is read without a check, because usually one is there, and a check costs a
         quarter of a message.
@@ -204,16 +207,14 @@ class _TableConnection:
         self._feed._unread.add(self)
 
     def read_monitor(self) -> None:
-        """Read the events of the monitor."""
+        """Read the monitor, and report changes of the connection's state."""
         while _has_message(self.monitor):
             event, _ = _EVENT.unpack(self.monitor.recv_multipart(_NOBLOCK)[0])
             before, self._line = self._line, next_state(self._line, event)
             if self._line.state is not before.state:
                 self._feed._on_line_state(self._table, self._line.state)
             if needs_retry(event) and self._retry_timer is None:
-                self._retry_timer = self._feed._loop.call_later(
-                    self._feed._retry_s, self._reconnect
-                )
+                self._retry_timer = self._feed._loop.call_later(RETRY_INTERVAL_S, self._reconnect)
 
     def close(self) -> None:
         """Close both sockets and cancel the timer."""

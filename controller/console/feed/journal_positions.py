@@ -22,11 +22,11 @@ JOURNAL_START: Final = JournalMark(0, "0" * 64)
 
 
 class Completeness(msgspec.Struct, frozen=True, gc=False):
-    """How much of a table's journal is stored: up to `mark` no public entry is missing.
+    """The completeness of a stored journal: up to `mark` no public entry is missing.
 
-    `may_be_incomplete`: after the mark an entry may be missing. `newest_unlinked`: the number of
-    the newest received event that did not follow the mark. `confirmed_head`: the head of the
-    journal up to which the table confirmed that there are no more entries.
+    `may_be_incomplete` is True if an entry after the mark may be missing. `newest_unlinked` is the
+    number of the newest received event that did not follow the mark. `confirmed_head` is the head
+    of the journal up to which the table confirmed that there are no more entries.
     """
 
     mark: JournalMark = JOURNAL_START
@@ -36,7 +36,7 @@ class Completeness(msgspec.Struct, frozen=True, gc=False):
 
 
 def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
-    """Return the completeness after an event of the feed."""
+    """Return the completeness of a journal after its table's feed contained an event."""
     mark = completeness.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
         return replace(completeness, mark=mark_at(mark, event))
@@ -50,36 +50,38 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
-    """Return the mark at an event of the same journal."""
+    """Return the mark in the journal of `mark` whose last entry is `event`."""
     return JournalMark(event.n, event.head, mark.journal)
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Return whether a table with this head of its journal may have events that were missed."""
+    """Return whether a table whose journal has this head may have events that were missed."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
 def fill_start(mark: JournalMark) -> int:
-    """Return the entry number after which to request, so that the answer begins with the mark's
-    entry.
-    """
+    """Return the number after which to request events, so that they begin with the mark's entry."""
     return max(mark.n - 1, 0)
 
 
 def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
-    """Return whether the answer to such a request begins with the entry of the mark."""
+    """Return whether the events requested from `fill_start` begin with the entry of the mark."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
-    """Return the completeness when a request begins. Gaps are noted again from now on."""
+    """Return the completeness of a journal when a request for missing events begins.
+
+    Gaps are noted again from now on.
+    """
     return replace(completeness, may_be_incomplete=False, newest_unlinked=0)
 
 
 def with_new_journal(completeness: Completeness) -> Completeness:
-    """Return the completeness of a table that turned out to have another past: an empty journal.
+    """Return the completeness of a table that shows another past than the stored one.
 
-    It counts as another journal, even if the table rewrote only the end of the old one.
+    Nothing of it is stored. It counts as another journal, even if the table rewrote only the end of
+    the old one.
     """
     return replace(
         completeness,
@@ -103,8 +105,9 @@ def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str)
 
 
 class JournalPosition(msgspec.Struct, frozen=True, gc=False):
-    """The position of an event in its table's past: entry `n`, run `boot` of its daemon, stamp
-    `time`.
+    """The position of an event in its table's past.
+
+    `n` is the number of the entry, `boot` the run of the daemon, and `time` the time stamp.
     """
 
     n: int
@@ -129,10 +132,9 @@ def position_of(event: PublicEvent) -> JournalPosition:
 
 
 def insert_in_order(known: list[PublicEvent], event: PublicEvent, limit: int) -> None:
-    """Insert an event into a list that is sorted from oldest to newest. Only the newest `limit`
-    stay.
+    """Insert an event into a list that is sorted from oldest to newest.
 
-    An event that is already in the list changes nothing.
+    Only the newest `limit` events stay. An event that is already in the list changes nothing.
     """
     at, own = len(known), position_of(event)
     if at >= limit and own.is_before(position_of(known[0])):

@@ -36,17 +36,19 @@ _MATCH_PATTERN: Final = re.compile(r"[^\x00-\x1f\x7f]{0,64}")
 
 
 class MessageRejected(Exception):
-    """A message that is rejected. `other_table` is the table that the message is about."""
+    """An error for a message that is rejected.
+
+    `other_table` is the table that the message is about, if it is not the table of the feed.
+    """
 
     def __init__(self, why: RejectionReason, other: str = "") -> None:
-        """Store the reason."""
         super().__init__(why)
         self.reason: RejectionReason = why
         self.other_table = other
 
 
 def parse_state(body: bytes, table: str) -> PublicState:
-    """Return the state in a message of a table's feed. Raises MessageRejected."""
+    """Return the public state in a message of a table's feed. Raises MessageRejected."""
     if len(body) > MAX_STATE_BYTES:
         raise MessageRejected("junk")
     state = _require_own(_decode(_STATE_DECODER, body), table)
@@ -57,12 +59,12 @@ def parse_state(body: bytes, table: str) -> PublicState:
 
 
 def parse_event(body: bytes, table: str) -> PublicEvent:
-    """Return the event in a message of a table's feed. Raises MessageRejected."""
+    """Return the public event in a message of a table's feed. Raises MessageRejected."""
     return _require_storable(_require_own(_decode(_EVENT_DECODER, body), table))
 
 
 def convert_event(value: object, table: str) -> PublicEvent:
-    """Return the event in one item of an answer to `events`. Raises MessageRejected."""
+    """Return the public event in one item of an answer to `events`. Raises MessageRejected."""
     try:
         event = msgspec.convert(value, PublicEvent)
     except (msgspec.MsgspecError, RecursionError):
@@ -71,7 +73,7 @@ def convert_event(value: object, table: str) -> PublicEvent:
 
 
 def is_storable_head(signed: SignedHead, time: str) -> bool:
-    """Return whether a signed head, and the time stamp of its state, can be stored."""
+    """Return whether a signed head can be stored, with the time stamp of its state."""
     return bool(
         0 <= signed.n <= _MAX_N
         and _HEAD_PATTERN.fullmatch(signed.head)
@@ -115,10 +117,10 @@ def _is_stamp(text: str) -> bool:
 
 
 def _decode(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
-    """Return the decoded message. Raises MessageRejected, also for a message of several lines.
+    """Return the value that a message contains, decoded from JSON.
 
-    Tables write one line. Streams to browsers and records of events need one line, because they
-    contain the message unchanged.
+    Raises MessageRejected, also for a message of several lines. Tables write one line. Streams to
+    browsers and records of events need one line, because they contain the message unchanged.
     """
     if b"\n" in body or b"\r" in body:
         raise MessageRejected("junk")
@@ -135,8 +137,8 @@ _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 class RejectionCounts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The number of rejected messages of a table's feed since the console started.
 
-    `other_tables`: messages about another table. `other_table`: the last table named in them.
-    `unsigned_heads`: signed heads that the table's key did not sign.
+    `other_tables` counts messages about another table, and `other_table` is the last table named in
+    them. `unsigned_heads` counts signed heads that the table's key did not sign.
     """
 
     junk: int = 0
@@ -165,10 +167,11 @@ def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> Rejectio
 def check_signed_head(
     configured: ConfiguredTable, time: str, signed: SignedHead
 ) -> KeptHead | None:
-    """Return a head as it is stored. None: it is invalid or not signed by the table's key.
+    """Return a signed head in the form in which it is stored, or None if it is not valid.
 
-    `time`: the time stamp of the state that contained it. If the configuration does not contain the
-    table's verification key, the signature is not checked.
+    It is not valid if the table's key did not sign it. `time` is the time stamp of the state that
+    contained it. If the configuration does not contain the table's verification key, the signature
+    is not checked.
     """
     if not is_storable_head(signed, time):
         return None

@@ -10,19 +10,16 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
-from types import TracebackType
 from typing import Any, Final, Self
 
 import zmq
 from msgspec.structs import replace
 
 from controller.client.client import ClientIdentity
-from controller.client.connection import RETRY_INTERVAL_S, CurveKeys, TableConnectionState
+from controller.client.connection import CurveKeys, TableConnectionState
 from controller.console import freshness as how
 from controller.console.console_config import ConfiguredTable
 from controller.console.feed.backfill import (
-    AUDIT_DELAY_S,
-    SETTLE_DELAY_S,
     Backfill,
     FetchEvents,
     open_event_source,
@@ -80,7 +77,7 @@ _log = structlog.get_logger("console")
 
 
 class _TableFeed:
-    """The state of one table's feed."""
+    """The data that the console has from the feed of one table."""
 
     def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
         self.configured, self.identity = line, me
@@ -94,13 +91,13 @@ class _TableFeed:
 
 
 class TableFeeds:
-    """The feeds of a console's tables. Enter it as a context in the running event loop that uses
-    it.
+    """The feeds of all tables of a console.
 
-    `identity_of` returns the observer's key with which the console reads a table's feed and
-    requests its events. `write` runs blocking calls on the store's thread. `now_ms` is the
-    console's clock, `new_id` names commands. At most `max_waiting` events wait in memory while the
-    database is unavailable. `start_task` starts a task that runs as long as the console.
+    Enter it as a context in the running event loop that uses it. `identity_of` returns the
+    observer's key with which the console reads a table's feed and requests its events. `write` runs
+    blocking calls on the store's thread. `now_ms` is the console's clock, `new_id` names commands.
+    At most `max_waiting` events wait in memory while the database is unavailable. `start_task`
+    starts a task that runs as long as the console.
     """
 
     def __init__(
@@ -111,9 +108,6 @@ class TableFeeds:
         now_ms: Callable[[], int],
         new_id: Callable[[], str],
         *,
-        retry_s: float = RETRY_INTERVAL_S,
-        settle_s: float = SETTLE_DELAY_S,
-        audit_s: float = AUDIT_DELAY_S,
         store_retry_s: float = STORE_RETRY_S,
         max_waiting: int = MAX_WAITING_EVENTS,
         start_task: StartTask = asyncio.create_task,
@@ -121,7 +115,6 @@ class TableFeeds:
         self._start_task = start_task
         self._identity_of, self._archive, self._write = identity_of, archive, write
         self._now_ms, self._new_id = now_ms, new_id
-        self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
         self._store_retry_s, self._max_waiting = store_retry_s, max_waiting
         self._feeds: dict[str, _TableFeed] = {}
         self._changed_tables: dict[str, None] = {}
@@ -130,7 +123,7 @@ class TableFeeds:
         self._on_event: Listeners[PublicEvent] = Listeners()
 
     async def __aenter__(self) -> Self:
-        """Load the stored marks and start to read. Raises StoreError."""
+        """Load the stored marks, and start to read the feeds. Raises StoreError."""
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self._loop, self._next_flush_s = asyncio.get_running_loop(), 0.0
         self._last_check_s = self._loop.time()
@@ -140,7 +133,6 @@ class TableFeeds:
             lambda table: self._count_rejection(self._feeds[table], MessageRejected("junk")),
             self._line_changed,
             self._publish,
-            self._retry_s,
         )
         self._writer = EventWriter(
             self._archive,
@@ -158,18 +150,11 @@ class TableFeeds:
             self._note_event,
             lambda table: self._backfill.ask_soon(table),
         )
-        self._backfill = Backfill(
-            self._intake, self._open_event_source, self._head_of, self._settle_s, self._audit_s
-        )
+        self._backfill = Backfill(self._intake, self._open_event_source, self._head_of)
         self._poll_task = self._start_task(self._poll())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Disconnect from all tables, and write the received events."""
         self._poll_task.cancel()
         await asyncio.gather(self._poll_task, return_exceptions=True)
@@ -180,26 +165,26 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """Return the ZeroMQ context, for clients of these tables. Close them before this exits."""
+        """Return the ZeroMQ context for clients of these tables. Close them before this exits."""
         return self._sockets.context
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return all tables, in the order of their numbers."""
+        """Return the names of all tables, sorted by the numbers in them."""
         return tuple(self._feeds)
 
     @property
     def store_status(self) -> StoreStatus:
-        """Return the state of the database."""
+        """Return whether the database is available, and how many events wait for it."""
         return self._writer.status
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the tables that may have events that are missing in the archive."""
+        """Return the tables of which the archive may lack events."""
         return self._backfill.incomplete_tables
 
     def add(self, configured: ConfiguredTable) -> None:
-        """Connect to a table, and replace a table of the same name. Raises BadAddress."""
+        """Connect to a table. A table of the same name is replaced. Raises BadAddress."""
         known = self._feeds.get(configured.id)
         if known is not None and known.configured == configured:
             return
@@ -221,33 +206,36 @@ class TableFeeds:
         self._publish_change(table)
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return the snapshot of a table. Raises KeyError for an unknown table."""
+        """Return what is known of a table at present. Raises KeyError for an unknown table."""
         self._check_for_stall()
         return self._feeds[table].snapshot
 
     def freshness(self, table: str) -> tuple[Freshness, int]:
-        """Return the freshness of a table, and since when (console's clock). Raises KeyError."""
+        """Return a table's freshness and when it began (console's clock). Raises KeyError."""
         return self.snapshot(table).freshness(self._now_ms())
 
     def rejections(self, table: str) -> RejectionCounts:
-        """Return the counts of rejected messages of a table's feed. Raises KeyError."""
+        """Return how many messages of a table's feed were rejected. Raises KeyError."""
         return self._feeds[table].rejections
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with every table that has changed, at most 20 times a second for each
-        table.
+        """Call `callback` with every table that has changed.
+
+        It is called at most 20 times a second for each table.
         """
         return self._on_change.add(callback)
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Call `callback` once with every public event. Events that were missed arrive later, out
-        of order.
+        """Call `callback` once with every public event.
+
+        Missed events arrive later, out of order.
         """
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored times after the console's clock was set by `by_ms`. Freshness does not
-        change.
+        """Shift all stored times by `by_ms`, after the console's clock was set by the same amount.
+
+        Freshness does not change.
         """
         self._writer.shift_times(by_ms)
         for table, one in self._feeds.items():
@@ -260,7 +248,7 @@ class TableFeeds:
             self._publish_change(table)
 
     async def wait_until_stored(self) -> None:
-        """Return once the archive has all received events, or the database is unavailable."""
+        """Wait until the archive has all received events, or the database is unavailable."""
         self._intake.flush()
         await self._writer.wait_until_written()
 
@@ -363,7 +351,7 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Notify listeners of tables that became silent or stale, and flush collected events."""
+        """Repeatedly notify listeners of tables that became silent or stale, and flush events."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
@@ -377,7 +365,7 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect a stall of the console itself, which must not count as silence of the tables."""
+        """Detect a pause of the console itself, which must not count as silence of the tables."""
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:
@@ -394,7 +382,7 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Announce an event after all messages of the same read."""
+        """Collect an event, which listeners receive after all messages of the same read."""
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

@@ -1,19 +1,13 @@
-"""The archive of events: no event twice, no event lost, two pasts of one table side by side."""
+"""The archive of events, in which no event is stored twice and none is lost.
+
+If a table publishes two different pasts, both are stored.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    ScalarSelect,
-    and_,
-    func,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Engine, Row, ScalarSelect, and_, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from controller.console.store.database import StoreError, dialect_insert, first_line
@@ -31,8 +25,9 @@ PAGE_ROWS: Final = 1_000
 
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as the table published it, with its JSON text. `journal`: the number of its
-    journal.
+    """One event as its table published it, with its JSON text.
+
+    `journal` is the number of the journal that contains the event.
     """
 
     event: PublicEvent
@@ -41,9 +36,10 @@ class StoredEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 class JournalMark(msgspec.Struct, frozen=True, gc=False):
-    """The entry `n`, with hash `head`, up to which no public entry of a table is missing.
+    """A mark in a table's journal: up to entry `n`, no public entry is missing in the archive.
 
-    `journal` counts the journals that the table has begun, from 1. `n` belongs to this journal.
+    `head` is the hash of entry `n`. `journal` counts the journals that the table has begun, from 1.
+    `n` belongs to this journal.
     """
 
     n: int
@@ -60,7 +56,11 @@ class WriteBatch(msgspec.Struct, frozen=True):
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """Result of a write: new events, marks by table, and conflicts between signed heads."""
+    """The result of a write.
+
+    `events` is the number of new events. `marks` are the new marks by table. `disagreements` are
+    the conflicts between signed heads.
+    """
 
     events: int
     marks: Mapping[str, JournalMark]
@@ -68,7 +68,7 @@ class WriteResult(msgspec.Struct, frozen=True):
 
 
 class Archive:
-    """Events and heads of many tables. Every call may block.
+    """The archive of the events and signed heads of many tables. Every call may block.
 
     Reads of one table's events use only its present journal, unless the method states otherwise.
     """
@@ -100,7 +100,7 @@ class Archive:
         return WriteResult(new, marks, wrong)
 
     def marks(self) -> dict[str, JournalMark]:
-        """Return the mark of every table that has one: the entry up to which nothing is missing."""
+        """Return the journal mark of every table that has one, by table."""
         with self._engine.connect() as base:
             return {
                 row.table_id: JournalMark(row.n, row.head, row.journal)
@@ -108,7 +108,7 @@ class Archive:
             }
 
     def disagreements(self) -> list[HeadConflict]:
-        """Return the conflicts between signed heads of all tables."""
+        """Return all conflicts between signed heads of the same table."""
         asked = select(DISAGREEMENTS.c.body)
         with self._engine.connect() as base:
             return [_DISAGREEMENT_DECODER.decode(body) for body in base.scalars(asked)]
@@ -120,17 +120,17 @@ class Archive:
             return [_head_of_row(row) for row in base.execute(asked)]
 
     def last_number(self, table: str) -> int:
-        """Return the number of the last event of a table. 0: it has no events."""
+        """Return the number of the last event of a table, or 0 if it has no events."""
         return self._last_number(_is_of_present_journal(table))
 
     def last_number_of(self, table: str, kinds: Collection[str]) -> int:
-        """Return the number of a table's last event of one of these kinds. 0: there is none."""
+        """Return the number of a table's last event of these kinds, or 0 if there is none."""
         return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[PublicEvent]:
-        """Return at most `count` newest events of a table, the oldest first.
+        """Return the newest events of a table, at most `count`, the oldest first.
 
-        `kind`: only events of this kind. None: all kinds.
+        With `kind`, only events of this kind are returned.
         """
         asked = select(EVENTS.c.body).where(_is_of_present_journal(table))
         if kind is not None:
@@ -140,9 +140,10 @@ class Archive:
             return [_EVENT_DECODER.decode(body) for body in base.scalars(asked)][::-1]
 
     def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return the numbers of a table's entries that carried out these commands, in any journal.
+        """Return the commands that a table executed, each with the number of its journal entry.
 
-        The newest entries are read first, until all commands are found.
+        Only the given commands are searched, in all journals of the table. The newest entries are
+        read first, until all commands are found.
         """
         asked = select(EVENTS.c.body).where(EVENTS.c.table_id == table, IS_COMMAND)
         found: dict[str, int] = {}
@@ -159,7 +160,7 @@ class Archive:
         return found
 
     def events(self, table: str, since: int = 0) -> Iterator[PublicEvent]:
-        """Yield a table's events after number `since`, in order."""
+        """Yield a table's events after number `since`, in the order of their numbers."""
         # The journal is read once, because another may begin while events are read.
         with self._engine.connect() as base:
             journal = base.scalar(select(_present_journal(table)))
@@ -182,11 +183,10 @@ class Archive:
             return int(base.scalar(asked) or 0)
 
     def _write_events(self, base: Connection, rows: list[dict[str, Any]]) -> int:
-        """Insert events that are not stored yet. Return how many were new or moved to a later
-        journal.
+        """Insert events that are not stored yet. Return how many were new or moved.
 
-        The first events of a new journal arrive before the console has detected that the journal is
-        new.
+        A stored event moves to a later journal if it is received as part of that journal: the first
+        events of a new journal arrive before the console has detected that the journal is new.
         """
         new = self._insert(EVENTS)
         return self._execute(
@@ -222,9 +222,7 @@ class Archive:
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
     def _write_head(self, base: Connection, shown: KeptHead) -> Iterable[HeadConflict]:
-        """Write a signed head. Return the conflict with earlier heads, if this head is new and has
-        one.
-        """
+        """Write a signed head. Return its conflict with earlier heads, if it is new and has one."""
         kept = select(HEADS).where(HEADS.c.table_id == shown.table)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
         furthest = base.execute(kept.order_by(HEADS.c.n.desc())).first()
@@ -232,7 +230,8 @@ class Archive:
         head["table_id"] = head.pop("table")
         if not self._insert_new(base, HEADS, [head]):
             return ()
-        wrong = head_conflict(_optional_head(same), _optional_head(furthest), shown)
+        other, last = (None if row is None else _head_of_row(row) for row in (same, furthest))
+        wrong = head_conflict(other, last, shown)
         if wrong is None:
             return ()
         row = {"table_id": shown.table, "n": shown.n, "head": shown.head}
@@ -241,7 +240,7 @@ class Archive:
 
 
 def _present_journal(table: str) -> ScalarSelect[int]:
-    """Return a query for a table's present journal number. It is 1 if the table has no mark."""
+    """Return a query for the number of a table's present journal (1 if it has no mark)."""
     known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
     return known.where(JOURNAL_MARKS.c.table_id == table).scalar_subquery()
 
@@ -276,10 +275,6 @@ def _head_of_row(row: Row[Any]) -> KeptHead:
         sig=row.sig,
         time=row.time,
     )
-
-
-def _optional_head(row: Row[Any] | None) -> KeptHead | None:
-    return None if row is None else _head_of_row(row)
 
 
 _EVENT_DECODER = msgspec.json.Decoder(PublicEvent)

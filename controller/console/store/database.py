@@ -10,8 +10,9 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -20,13 +21,6 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from controller.console.store.database_schema import DatabaseTooNew, migrate
 
 Result = TypeVar("Result")
-
-
-class _Job(NamedTuple):
-    """A call, and the future that receives its result."""
-
-    call: Callable[[], Any]
-    answer: asyncio.Future[Any]
 
 
 class WorkerThread:
@@ -38,56 +32,54 @@ class WorkerThread:
     def __init__(self, name: str) -> None:
         """Start the thread. `name` is shown in debuggers."""
         self._loop = asyncio.get_running_loop()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], asyncio.Future[Any]] | None]
+        self._jobs = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     async def run(self, call: Callable[[], Result], /) -> Result:
-        """Return the result of `call`. Raises its exceptions, database errors as StoreError.
+        """Return the result of `call`, which runs on the thread.
 
-        The call continues even if its caller is cancelled.
+        Raises the exceptions of `call`, but database errors as StoreError. The call continues even
+        if its caller is cancelled.
         """
         answer: asyncio.Future[Result] = self._loop.create_future()
-        self._jobs.put(_Job(call, answer))
+        self._jobs.put((call, answer))
         return await answer
 
     def close(self) -> None:
-        """Run the calls that are queued, then stop the thread."""
+        """Run the calls that are in the queue, then stop the thread."""
         self._jobs.put(None)
         self._thread.join()
 
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
+            call, answer = job
             try:
-                result = job.call()
+                deliver = partial(answer.set_result, call())
             except SQLAlchemyError as error:
-                self._deliver(job.answer.set_exception, job.answer, StoreError(first_line(error)))
+                deliver = partial(answer.set_exception, StoreError(first_line(error)))
             except BaseException as error:  # The waiting caller receives every exception.
-                self._deliver(job.answer.set_exception, job.answer, error)
-            else:
-                self._deliver(job.answer.set_result, job.answer, result)
+                deliver = partial(answer.set_exception, error)
+            # The loop may be closed already: the process ends and no caller waits.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(_deliver, answer, deliver)
 
-    def _deliver(
-        self, set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
-    ) -> None:
-        def deliver() -> None:
-            if not answer.done():
-                set_outcome(outcome)
 
-        # The loop may be closed already: the process ends and no caller waits.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(deliver)
+def _deliver(answer: asyncio.Future[Any], deliver: Callable[[], None]) -> None:
+    if not answer.done():
+        deliver()
 
 
 class StoreError(Exception):
-    """A database that cannot be used. The one-line message states the cause and what to do."""
+    """An error of an unusable database. The one-line message has the cause and what to do."""
 
 
 def open_engine(url: str) -> Engine:
-    """Open the database at `url` and update its tables to the present version. Raises StoreError.
+    """Open the database at `url`, and update its tables to the present version.
 
     SQLite is set up so that committed data survives a power cut, and reads are possible during
-    writes. A PostgreSQL server that does not respond is given up within seconds.
+    writes. A PostgreSQL server that does not respond is given up within seconds. Raises StoreError.
     """
     try:
         name = make_url(url).get_backend_name()
@@ -105,7 +97,7 @@ def open_engine(url: str) -> Engine:
 
 
 def dialect_insert(engine: Engine) -> Any:
-    """Return the `insert` function of the engine's dialect, which supports ON CONFLICT clauses.
+    """Return the `insert` function of the engine's SQL dialect, which supports ON CONFLICT.
 
     SQLite and PostgreSQL have different types for this. Only the dialect in use is imported: that
     of PostgreSQL takes a twentieth of a console's start.

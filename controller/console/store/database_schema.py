@@ -92,15 +92,13 @@ HEADS: Final = Table(
     Column("sig", String(128), nullable=False),
     Column("time", String(40), nullable=False),
 )
-"""Heads of journals, signed by their tables. `time`: the time of the table when the head was first
-shown.
+"""Heads of journals, signed by their tables.
+
+`time` is the time of the table when the head was first shown.
 """
 
 DISAGREEMENTS: Final = Table(
-    "disagreements",
-    METADATA,
-    *_entry_key(),
-    Column("body", LargeBinary, nullable=False),
+    "disagreements", METADATA, *_entry_key(), Column("body", LargeBinary, nullable=False)
 )
 """Signed heads that contradict a head that was stored before. `body` contains both: the table has
 published two different pasts.
@@ -152,8 +150,9 @@ ACCOUNTS: Final = Table(
     Column("table_id", String(24)),
     Column("active", Boolean, nullable=False),
 )
-"""Accounts that may log in. `table_id`: the one table of a display. `pin`: the argon2 hash of the
-PIN.
+"""Accounts that may log in.
+
+`table_id` is the one table of a display. `pin` is the argon2 hash of the PIN.
 """
 
 INVITATIONS: Final = Table(
@@ -201,8 +200,8 @@ SHEETS: Final = Table(
 )
 """Score sheets as their tables published them: one row for every version and number of signatures.
 
-`start_ms`: the start of the match by the clock of its table, so that two matches of one name stay
-separate. `at_ms`: the time when the row was written.
+`start_ms` is the start of the match by the clock of its table, so that two matches of one name stay
+separate. `at_ms` is the time when the row was written.
 """
 
 _UNVERSIONED: Final = 1
@@ -210,7 +209,10 @@ _UNVERSIONED: Final = 1
 
 
 class DatabaseTooNew(Exception):
-    """A database that belongs to a newer console. The message states its version and what to do."""
+    """An error for a database that belongs to a newer version of the console.
+
+    The message states its version and what to do.
+    """
 
 
 def migrate(engine: Engine) -> None:
@@ -241,9 +243,10 @@ def migrate(engine: Engine) -> None:
 
 
 def _number_journals(base: Connection) -> None:
-    """Number the journals of each table: all entries are of journal 1.
+    """Write the journal number of every entry into a database that has no such numbers.
 
-    If there are entries of two journals, those of the present one are of journal 2.
+    It is 1 for all entries of a table. If there are entries of two journals, it is 2 for those of
+    the present one.
     """
     for table in (EVENTS, JOURNAL_MARKS):
         if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
@@ -268,13 +271,12 @@ def _number_journals(base: Connection) -> None:
 
 
 def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
-    """Return the entries of one table's journal up to the entry with this head, the last entry
-    first.
+    """Return the entries of the journal that ends with the entry `head`, the last one first.
 
-    The chain of heads leads back. The chain also contains private entries, which are not stored
-    here. Before private entries comes the previous entry of the same run of the table's daemon,
-    because a run has one journal. Before the first entry of a run comes the last entry of the
-    latest run whose numbers are all smaller.
+    `entries` are all entries of one table. The chain of heads leads back. The chain also contains
+    private entries, which are not stored here. Before private entries comes the previous entry of
+    the same run of the table's daemon, because a run has one journal. Before the first entry of a
+    run comes the last entry of the latest run whose numbers are all smaller.
     """
     by_head = {entry.head: entry for entry in entries}
     runs: dict[str, list[PublicEvent]] = {}
@@ -300,6 +302,9 @@ MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
     # An index that finds entries of commands without reading a table's whole journal.
     2: lambda base: _COMMAND_INDEX.create(base, checkfirst=True),
 }
-"""By version: the function that updates to the next version. Each may run twice without harm."""
+"""For each version, the function that updates to the next version.
+
+Each may run twice without harm.
+"""
 
 _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)

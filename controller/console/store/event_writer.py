@@ -31,7 +31,7 @@ MAX_WAITING_EVENTS: Final = 20_000
 hall.
 """
 MAX_WAITING_BYTES: Final = 32 << 20
-"""The most bytes of their JSON texts."""
+"""The most bytes that the JSON texts of all waiting events may have."""
 GROUP_EVENTS: Final = 2_000
 """The approximate number of events in one transaction."""
 RETRY_INTERVAL_S: Final = 1.0
@@ -59,7 +59,7 @@ class EventWriter:
         max_events: int = MAX_WAITING_EVENTS,
         start_task: StartTask = asyncio.create_task,
     ) -> None:
-        """Start to write. Needs a running event loop."""
+        """Start the task that writes. A running event loop is required."""
         self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
         self._on_written, self._on_status = on_written, on_status
         self._retry_s, self._max_events = retry_s, max_events
@@ -75,7 +75,7 @@ class EventWriter:
 
     @property
     def status(self) -> StoreStatus:
-        """Return the state of the database."""
+        """Return whether the database is available, and how many events wait for it."""
         return StoreStatus(
             away_since_ms=self._away_since_ms,
             why=self._error,
@@ -94,7 +94,7 @@ class EventWriter:
         marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
-        """Queue rows that are to be written together. Return None if the queue is full.
+        """Queue rows that must be written together. Return None if the queue is full.
 
         The returned future is done when the rows are on the disk.
         """
@@ -113,7 +113,7 @@ class EventWriter:
         return done
 
     async def wait_until_written(self) -> None:
-        """Return once all rows queued so far are on the disk, or the database is unavailable."""
+        """Wait until all rows in the queue are on the disk, or the database is unavailable."""
         if not self._batches:
             return
         _, last = self._batches[-1]
@@ -121,12 +121,12 @@ class EventWriter:
             await self._attempted.wait()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the stored time after the console's clock was set by `by_ms`."""
+        """Shift the start of an outage by `by_ms`, after the clock was set by the same amount."""
         if self._away_since_ms is not None:
             self._away_since_ms += by_ms
 
     async def close(self) -> None:
-        """Write the waiting rows, if the database is available, and stop."""
+        """Write the waiting rows if the database is available, then stop."""
         self._closing.set()
         self._added.set()
         await asyncio.gather(self._task, return_exceptions=True)

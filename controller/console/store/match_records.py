@@ -21,7 +21,10 @@ MAX_LISTED_MATCHES: Final = 1_000
 
 
 class StoredSheet(msgspec.Struct, frozen=True, kw_only=True):
-    """A sheet as stored at `kept_ms` (milliseconds since 1970), with `signed` signatures."""
+    """A score sheet that was stored at `kept_ms` (milliseconds since 1970).
+
+    `signed` is the number of its signatures.
+    """
 
     table: str
     sheet: ScoreSheet
@@ -30,18 +33,17 @@ class StoredSheet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreSheetStore:
-    """The stored sheets. Every call is one transaction, and may block."""
+    """The stored score sheets. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
         self._engine, self._now_ms = engine, now_ms
         self._insert = dialect_insert(engine)(SHEETS).on_conflict_do_nothing()
 
     def write(self, sheet: ScoreSheet) -> bool:
-        """Store a sheet, unless its version is stored with as many signatures. Return whether it
-        was stored.
+        """Store a sheet, and return whether it was stored.
 
-        A sheet without signatures is no evidence yet, so a newer unsigned sheet replaces it. Raises
-        StoreError.
+        It is not stored if its version is already stored with as many signatures. A sheet without
+        signatures is no evidence yet, so a newer unsigned sheet replaces it. Raises StoreError.
         """
         row = {
             "table_id": sheet.table,
@@ -68,7 +70,7 @@ class ScoreSheetStore:
             raise StoreError(str(error).partition("\n")[0]) from None
 
     def newest(self, event: str | None = None) -> list[StoredSheet]:
-        """Return the last sheet of each match. The match that was written last comes first."""
+        """Return the last score sheet of each match. The match that was written last is first."""
         asked = select(SHEETS).order_by(SHEETS.c.at_ms.desc(), SHEETS.c.signed.desc())
         if event is not None:
             asked = asked.where(SHEETS.c.event == event)
@@ -83,7 +85,7 @@ class ScoreSheetStore:
         return list(found.values())
 
     def versions_of(self, match: str, table: str | None = None) -> list[StoredSheet]:
-        """Return every sheet of a match, the oldest first. A match may have been at two tables."""
+        """Return every score sheet of a match, even from two tables, the oldest first."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
             named.append(SHEETS.c.table_id == table)
@@ -97,7 +99,7 @@ class ScoreSheetStore:
 
 
 def signature_count(sheet: ScoreSheet) -> int:
-    """Return the number of signatures on the sheet's present version."""
+    """Return the number of signatures on the present version of a score sheet."""
     return sum(line.person is not None for line in sheet.signatures)
 
 
@@ -112,7 +114,6 @@ def _stored_sheet(row: Row[Any]) -> StoredSheet:
 
 _SHEET_DECODER: Final = msgspec.json.Decoder(ScoreSheet)
 
-
 PROOF_KINDS: Final = tuple(step for step in steps.ATTEMPT_STEPS if step != "seed")
 """The kinds of an attempt's public rows (controller/deal/PROOF.md), in their order."""
 MAX_PROOF_ROWS: Final = 20_000
@@ -121,15 +122,16 @@ attacker who controls a table's gateway could let an attempt span the whole jour
 """
 _MATCH_START_KINDS: Final = ("meeting", "taken_over")
 _NEIGHBOUR_ROWS: Final = 1
-"""The number of rows before and after the block: the row right after a step belongs to its proof.
+"""The number of events that are added before and after the events of an attempt, because the
+event right after a step belongs to its proof.
 """
 
 
 class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows around one attempt, as JSON texts, and the heads that were signed between them.
+    """The events of one attempt and those around it, and the heads that were signed meanwhile.
 
-    `steps`: the kinds of the attempt's rows in the archive. `match`: the match of the deal, None
-    for practice.
+    `steps` are the kinds of the attempt's events in the archive. `match` is the match of the deal,
+    or None for practice. `bodies` are the events as JSON texts.
     """
 
     steps: tuple[str, ...]
@@ -139,16 +141,16 @@ class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptRecords:
-    """Queries on attempts and matches in the archive. Every call may block."""
+    """Queries for the events of an attempt or a match in the archive. Every call may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def rows_of_attempt(self, table: str, attempt: int) -> AttemptRows | None:
-        """Return the rows around an attempt. None: the archive has no row of it.
+        """Return the events around an attempt, or None if the archive has no event of it.
 
-        The result contains every row from the commitment to the reveal, so that each row is linked
-        to the next, and the opened record, which may be published at the end of the match.
+        The result contains every event from the commitment to the reveal, so that each event is
+        linked to the next, and the opened record, which may be published at the end of the match.
         """
         of_table = _is_in_journal_of_attempt(table, attempt)
         own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(PROOF_KINDS))
@@ -180,12 +182,12 @@ class AttemptRecords:
         )
 
     def rows_of_match(self, table: str, match: str) -> list[bytes]:
-        """Return every row of a match at a table, in order, as lines for `dealtable verify`.
+        """Return the events of a match at a table, in order, as lines for `dealtable verify`.
 
-        The rows run from the start of the match (or its transfer from another table) to the start
-        of the next match. Rows that were published later for its attempts are added. If the match
-        was started twice, the rows run from the first start. Journals of the table without this
-        match are left out.
+        The events run from the start of the match (or its transfer from another table) to the start
+        of the next match. Events that were published later for its attempts are added. If the match
+        was started twice, they run from the first start. Journals of the table without this match
+        are left out.
         """
         of_any = EVENTS.c.table_id == table
         lays_out = EVENTS.c.kind.in_(_MATCH_START_KINDS)
@@ -208,8 +210,9 @@ class AttemptRecords:
             return list(rows)
 
     def attempts(self, table: str, match: str) -> list[tuple[int, int, bool]]:
-        """Return the attempts of a match at a table: deal, attempt number, and whether it is
-        revealed.
+        """Return the attempts of a match at a table.
+
+        Each has the deal, the number of the attempt, and whether the attempt is revealed.
         """
         found: dict[int, tuple[int, bool]] = {}
         for body in self.rows_of_match(table, match):
@@ -232,7 +235,7 @@ class AttemptRecords:
 
 
 def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
-    """Return a condition for the rows of a table in its last journal that has this attempt number.
+    """Return a query condition: the event is in the table's last journal that has this attempt.
 
     The condition also includes other journals that have this attempt in the same match. Then the
     table has published two pasts of the match, and a verifier must see both.
@@ -252,7 +255,7 @@ def _is_near(first: int, last: int) -> ColumnElement[bool]:
 
 
 def _named_match(bodies: Iterable[bytes]) -> str | None:
-    """Return the match that the first row names. None: there is no row or no match."""
+    """Return the match that the first event names, or None if there is no event or no match."""
     for body in bodies:
         named = _ROW_DECODER.decode(body).data.get("match")
         return named if isinstance(named, str) and named else None
@@ -268,7 +271,6 @@ class _EventFields(msgspec.Struct):
 
 _ROW_DECODER: Final = msgspec.json.Decoder(_EventFields)
 
-
 _MATCH_START_KIND: Final = "meeting"
 _RELEVANT_KINDS: Final = (_MATCH_START_KIND, "match")
 _RULING_MARKERS: Final = (b'"Ruling', b'"VerbalConfirmed"')
@@ -277,15 +279,16 @@ _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class EarlierRulings:
-    """Queries on rulings of earlier matches. Every call is one transaction, and may block."""
+    """Queries for rulings of earlier matches. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def matches_of_pairs(self, event: str, pairs: Collection[str]) -> list[list[PublicEvent]]:
-        """Return the matches of these pairs in an event: for each its start and its rulings.
+        """Return the start and the rulings of every match of these pairs in a tournament.
 
-        A match that was transferred to another table is returned once for each table.
+        `event` is the tournament. A match that was transferred to another table is returned once
+        for each table.
         """
         asked = (
             select(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.kind, EVENTS.c.body)
@@ -297,7 +300,10 @@ class EarlierRulings:
 
 
 def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[PublicEvent]]:
-    """Yield the entries of each match of these pairs, from the rows of all tables in order."""
+    """Yield the start and the rulings of each match of these pairs.
+
+    `rows` are the events of all tables, sorted by table, journal and number.
+    """
     of_journal, open_ = None, None
     for table, number, kind, body in rows:
         journal = (table, number)

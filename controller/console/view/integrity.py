@@ -12,7 +12,7 @@ from controller.console.view.phrases import fault_words
 from controller.console.view.wait_reasons import UNHEARD_WORDS
 from controller.messages import PublicState
 from controller.seats import SEAT_NAMES
-from controller.signing.releases import Manifest, compare_state
+from controller.signing.releases import Manifest, compare_release
 from controller.signing.signed_heads import HeadConflict
 from controller.words import Words
 
@@ -129,7 +129,7 @@ def _release_findings(
     """Yield a finding for each program of a table that does not come from the release."""
     if manifest is None:
         return
-    told = compare_state(manifest, state)
+    told = compare_release(manifest, state.release, state.boards)
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
             continue  # A missing board has its own alert.

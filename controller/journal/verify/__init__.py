@@ -6,7 +6,7 @@ compared. controller/deal/verify.mjs does the same for the events of a feed, and
 this package.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from controller.journal.verify.reason_checks import ReasonCheck
 from controller.journal.verify.sources import JournalSource, read_source
 from controller.journal.verify.verify_report import (
     AttemptReport,
+    Findings,
     VerifyFinding,
     VerifyReport,
     catch_malformed,
@@ -128,7 +129,7 @@ def _check_journal(
     entries: Sequence[JournalEntry],
     progresses: Sequence[AttemptHistory],
     rulebooks: ProfilesByHash,
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield the findings of all checks except those of single attempts."""
     checks = [
         _check_table_key(entries),
@@ -149,7 +150,7 @@ def _check_journal(
         yield from catch_malformed(check, None, "an entry")
 
 
-def _check_table_key(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def _check_table_key(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each entry that names another table key than the first entry with a key.
 
     A journal belongs to one table, and its proofs are bound to the key of that table.

@@ -13,6 +13,7 @@ import msgspec
 from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
+import controller.journal.verify.attempt_proof as proof
 from controller.cards import composition
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
@@ -25,24 +26,6 @@ from controller.journal.packed_board_events import (
     unpack_events,
     unpack_opened,
 )
-from controller.journal.verify.attempt_proof import (
-    UnprovableError,
-    check_commitment,
-    check_counts,
-    check_gates,
-    check_hands,
-    check_leader,
-    check_looks,
-    check_strays,
-    commitment_context_of,
-    compute_sequence,
-    deck_of,
-    has_open_hands,
-    hex_field,
-    set_size_of,
-    text_field,
-    unknown_rules,
-)
 from controller.journal.verify.attempt_steps import check_attempt_end, check_record_fields
 from controller.journal.verify.card_course import MOTION_CODES, CardCourse, trace_course
 from controller.journal.verify.reason_checks import (
@@ -54,6 +37,7 @@ from controller.journal.verify.reason_checks import (
 from controller.journal.verify.verify_report import (
     AttemptReport,
     CommitmentContext,
+    Findings,
     Grade,
     VerifyFinding,
     catch_malformed,
@@ -72,20 +56,19 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
     record = progress.steps.get("record")
     if record is None or record.data.get("key") is None:
         return None
-    box, n = SecretBox(hex_field(progress, "record", "key")), record.n
+    box, n = SecretBox(proof.hex_field(progress, "record", "key")), record.n
 
     def unseal(sealed: bytes) -> bytes:
         try:
             return box.decrypt(sealed)
         except (CryptoError, ValueError):
-            raise UnprovableError(
-                n, "the key of the record does not open the sealed data"
-            ) from None
+            what = "the key of the record does not open the sealed data"
+            raise proof.UnprovableError(n, what) from None
 
     return unseal
 
 
-def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[VerifyFinding]:
+def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
     """Yield a finding for each sealed box of the attempt that differs from the published data.
 
     Raises UnprovableError if the published key does not open a box.
@@ -100,7 +83,9 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[Ver
             what = "the record has no key, and the journal has sealed rows"
             yield VerifyFinding(record.n, what, "the two cannot be compared")
         return
-    for entry, shown in ((seed, _shown_seed(progress)), (box, _shown_hands(progress))):
+    revealed = "revealed" in progress.steps
+    shown_seed = proof.hex_field(progress, "revealed", "seed") if revealed else None
+    for entry, shown in ((seed, shown_seed), (box, _shown_hands(progress))):
         if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
             what = f"the sealed {entry.kind} differs from the published one"
             yield VerifyFinding(entry.n, what, _BOX_MEANS)
@@ -109,24 +94,21 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Iterator[Ver
             unseal(_box_bytes(entry, "sealed"))
 
 
-def _shown_seed(progress: AttemptHistory) -> bytes | None:
-    return hex_field(progress, "revealed", "seed") if "revealed" in progress.steps else None
-
-
 def _shown_hands(progress: AttemptHistory) -> bytes | None:
-    if not has_open_hands(progress):
+    if not proof.has_open_hands(progress):
         return None
-    return hex_field(progress, "record", "nonce") + hex_field(progress, "record", "hands", None)
+    return proof.hex_field(progress, "record", "nonce") + proof.hex_field(
+        progress, "record", "hands", None
+    )
 
 
 def _box_bytes(entry: JournalEntry, field: str = "box") -> bytes:
     try:
         return base64.b64decode(entry.data[field], validate=True)
     except (KeyError, TypeError, ValueError):
-        raise UnprovableError(entry.n, f"{entry.kind} has no box") from None
+        raise proof.UnprovableError(entry.n, f"{entry.kind} has no box") from None
 
 
-_UNPROVABLE_MEANS = "this attempt cannot be proved"
 _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of this attempt"
 
 
@@ -156,45 +138,45 @@ def check_attempt(
     try:
         for finding in catch_malformed(_compute_parts(progress, rulebooks, found), n, what):
             findings.append(finding)
-    except UnprovableError as error:
-        findings.append(VerifyFinding(error.n, str(error), _UNPROVABLE_MEANS))
+    except proof.UnprovableError as error:
+        findings.append(VerifyFinding(error.n, str(error), "this attempt cannot be proved"))
     return _build_report(progress, found, findings, missing)
 
 
 def _compute_parts(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Store the computed values of the attempt in `found`, and yield the findings."""
     steps = set(progress.steps)
     if "committed" in steps:
-        found.context = commitment_context_of(progress)
+        found.context = proof.commitment_context_of(progress)
         found.course = yield from _check_course(progress)
     if {"committed", "revealed", "verdict"} <= steps:
         yield from _check_sequence(progress, rulebooks, found)
     if "verdict" in steps:
         found.reason_checks = check_reasons(_end_reasons(progress), found.evidence)
-        yield from check_counts(progress, found.course, found.expected_sequence)
+        yield from proof.check_counts(progress, found.course, found.expected_sequence)
         yield from _check_disproved(progress, found.reason_checks)
-    if {"committed", "verdict"} <= steps and has_open_hands(progress):
-        yield from check_hands(progress, found.evidence)
+    if {"committed", "verdict"} <= steps and proof.has_open_hands(progress):
+        yield from proof.check_hands(progress, found.evidence)
         found.grade = "hands" if found.evidence is not None else found.grade
 
 
 def _check_sequence(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
-) -> Iterator[VerifyFinding]:
-    yield from check_commitment(progress, rulebooks)
-    found.unknown_rules = unknown_rules(progress, rulebooks)
-    found.expected_sequence = compute_sequence(progress)
+) -> Findings:
+    yield from proof.check_commitment(progress, rulebooks)
+    found.unknown_rules = proof.unknown_rules(progress, rulebooks)
+    found.expected_sequence = proof.compute_sequence(progress)
     found.grade = "sequence"
-    profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
-    yield from check_leader(progress, found.expected_sequence, profile)
+    profile = rulebooks.find(proof.hex_field(progress, "committed", "profile_hash"))
+    yield from proof.check_leader(progress, found.expected_sequence, profile)
     if found.course is not None:
-        yield from check_gates(progress, found.course, found.expected_sequence)
-        yield from check_strays(progress, found.course)
+        yield from proof.check_gates(progress, found.course, found.expected_sequence)
+        yield from proof.check_strays(progress, found.course)
     found.evidence = _record_evidence(progress, found.course, found.expected_sequence)
     if found.evidence is not None:
-        yield from check_looks(progress, found.evidence)
+        yield from proof.check_looks(progress, found.evidence)
 
 
 def _record_evidence(
@@ -204,12 +186,12 @@ def _record_evidence(
     record = progress.steps.get("record")
     if record is None or course is None or "events" not in record.data:
         return None
-    packs, jokers, _ = deck_of(progress)
+    packs, jokers, _ = proof.deck_of(progress)
     return RecordEvidence(
         course=course,
         sequence=expected_sequence,
         composition=composition(packs, jokers),
-        back=back_number(text_field(progress, "committed", "back")),
+        back=back_number(proof.text_field(progress, "committed", "back")),
         last_sensors=record.data.get("settled") or {},
         last_look_lost=record.boot != progress.steps["verdict"].boot,
         is_withdrawn="withdrawn" in progress.steps,
@@ -217,9 +199,7 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return the way of each card, or None if no source shows it completely.
-
-    Yield the findings.
+    """Return the way of each card, or None if no source shows it completely. Yield the findings.
 
     The sources are the opened record, the reveal, and the board events of the journal. If several
     of them exist, they must agree: the record with the reveal, and both with the journal. The
@@ -228,10 +208,9 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
     told, unseal = list(_published_events(progress)), box_opener(progress)
     try:
         yield from check_boxes(progress, unseal)
-    except UnprovableError as error:
-        yield VerifyFinding(
-            error.n, str(error), "the key belongs to another attempt, or rows were changed"
-        )
+    except proof.UnprovableError as error:
+        means = "the key belongs to another attempt, or rows were changed"
+        yield VerifyFinding(error.n, str(error), means)
         unseal = None
     for entry, events in told:
         rows = _logged_events(progress, entry, unseal) if "seed" in progress.steps else None
@@ -241,7 +220,7 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
                 yield VerifyFinding(entry.n, what, "the record was not shown as it was")
                 break
     if told:
-        return trace_course(told[0][1], set_size_of(progress))
+        return trace_course(told[0][1], proof.deck_of(progress)[2])
     steps = set(progress.steps)
     if {"released", "revealed"} <= steps and "recalled" not in steps:
         what = f"attempt {progress.attempt} is revealed without the course of its cards"
@@ -249,7 +228,7 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
     events = _logged_events(progress, progress.steps.get("verdict"))
     yield from _check_arrivals(progress, events)
     in_full = all(event.is_open for event in events if event.code != READ)
-    return trace_course(events, set_size_of(progress)) if events and in_full else None
+    return trace_course(events, proof.deck_of(progress)[2]) if events and in_full else None
 
 
 def _published_events(
@@ -302,9 +281,7 @@ def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
-def _check_arrivals(
-    progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
-) -> Iterator[VerifyFinding]:
+def _check_arrivals(progress: AttemptHistory, events: Sequence[LoggedBoardEvent]) -> Findings:
     """Yield a finding if a right deal's verdict counts other cards than arrived at the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
@@ -316,9 +293,7 @@ def _check_arrivals(
         yield VerifyFinding(verdict.n, what, "the counts were not taken from the boards' events")
 
 
-def _check_disproved(
-    progress: AttemptHistory, verdicts: Sequence[ReasonCheck]
-) -> Iterator[VerifyFinding]:
+def _check_disproved(progress: AttemptHistory, verdicts: Sequence[ReasonCheck]) -> Findings:
     end = _end_step(progress)
     for each in verdicts:
         if each.says == "disproved":
@@ -333,17 +308,12 @@ def _end_step(progress: AttemptHistory) -> JournalEntry:
 
 
 def _end_reasons(progress: AttemptHistory) -> list[str]:
-    """Return the reasons of the attempt's end, or [] if the attempt has not ended.
-
-    Raises UnprovableError if the reasons are not a list of words.
-    """
-    if "verdict" not in progress.steps:
-        return []
+    """Return the reasons of the attempt's end. Raises UnprovableError if they are not words."""
     end = _end_step(progress)
     said = end.data.get("reasons")
     if isinstance(said, list) and all(isinstance(reason, str) for reason in said):
         return list(said)
-    raise UnprovableError(end.n, f"{end.kind} has no list of reasons")
+    raise proof.UnprovableError(end.n, f"{end.kind} has no list of reasons")
 
 
 def _build_report(

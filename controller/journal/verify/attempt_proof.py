@@ -4,7 +4,6 @@ A function that reads a value raises UnprovableError if the value is missing or 
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -14,7 +13,7 @@ from controller.journal.attempt_history import AttemptHistory
 from controller.journal.packed_board_events import AT_READER, LANDED
 from controller.journal.verify.card_course import SEATS, TRAY, CardCourse
 from controller.journal.verify.reason_checks import RecordEvidence, misplaced_cards
-from controller.journal.verify.verify_report import CommitmentContext, VerifyFinding
+from controller.journal.verify.verify_report import CommitmentContext, Findings, VerifyFinding
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.profile_files import ProfilesByHash
 
@@ -44,15 +43,13 @@ def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
 
     Raises UnprovableError if such a set does not exist.
     """
-    found = _typed_field(progress, "committed", "deck", dict)
+    found, n = _typed_field(progress, "committed", "deck", dict), progress.steps["committed"].n
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
     if type(packs) is int and type(jokers) is bool and type(cards) is int:
         if 1 <= packs <= 4 and cards == packs * (52 + 2 * jokers):
             return packs, jokers, cards
-        raise UnprovableError(
-            progress.steps["committed"].n, f"no set of {packs} packs has {cards} cards"
-        )
-    raise UnprovableError(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
+        raise UnprovableError(n, f"no set of {packs} packs has {cards} cards")
+    raise UnprovableError(n, "its deck has no packs, jokers and cards")
 
 
 def cut_of(progress: AttemptHistory) -> int | None:
@@ -114,29 +111,20 @@ _REASONS_OF_REFUSED_EVENT = {
 }
 
 
-def set_size_of(progress: AttemptHistory) -> int:
-    """Return the number of cards in the attempt's set of cards. Raises UnprovableError."""
-    return deck_of(progress)[2]
-
-
 def compute_sequence(progress: AttemptHistory) -> str:
     """Compute the sequence of pockets from the revealed seed and the cut.
 
     Raises UnprovableError if a value is missing or impossible.
     """
-    seed, committed = (
-        hex_field(progress, "revealed", "seed"),
-        hex_field(progress, "committed", "commitment"),
-    )
+    seed = hex_field(progress, "revealed", "seed")
+    committed = hex_field(progress, "committed", "commitment")
     try:
-        return sequence(committed, seed, cut_of(progress), set_size_of(progress))
+        return sequence(committed, seed, cut_of(progress), deck_of(progress)[2])
     except ValueError as error:
         raise UnprovableError(progress.steps["committed"].n, str(error)) from error
 
 
-def check_commitment(
-    progress: AttemptHistory, rulebooks: ProfilesByHash
-) -> Iterator[VerifyFinding]:
+def check_commitment(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
     """Yield a finding for each difference between the committed values and the revealed values."""
     revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
     bound_to = context(
@@ -169,9 +157,7 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
     return f"{text_field(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN_DIGITS]}…"
 
 
-def check_gates(
-    progress: AttemptHistory, course: CardCourse, expected_sequence: str
-) -> Iterator[VerifyFinding]:
+def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence: str) -> Findings:
     """Yield a finding for every card that went to another outlet than its sequence requires.
 
     Also yield one for events in an impossible order, and for places of a right deal without a
@@ -197,7 +183,7 @@ def check_gates(
         yield VerifyFinding(verdict.n, what, "the verdict does not follow from the boards' events")
 
 
-def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[VerifyFinding]:
+def check_strays(progress: AttemptHistory, course: CardCourse) -> Findings:
     """Yield a finding if a right deal has stray cards, or cards stuck at a pocket's mouth.
 
     A stray is a card that landed unexpectedly. Only the events up to the landing of the last card
@@ -210,7 +196,7 @@ def check_strays(progress: AttemptHistory, course: CardCourse) -> Iterator[Verif
     yield VerifyFinding(verdict.n, what, "these hands were not right")
 
 
-def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[VerifyFinding]:
+def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Findings:
     """Yield a finding for every card that went into a pocket without being identified.
 
     Such a card has no acceptable look, or two cards left the hopper as one. Looks may be missing if
@@ -228,7 +214,7 @@ def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Iterator[
 
 def check_counts(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str | None
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each total of the verdict that differs from the sequence or the board
     events.
 
@@ -261,17 +247,14 @@ def check_counts(
     counts = course.counts
     if type(counted) is int and not right:
         counts = course.counts_after[counted]
-        if (
-            _may_be_refused(progress, course, counted)
-            and tuple(totals) == course.counts_after[counted - 1]
-        ):
+        refused = _may_be_refused(progress, course, counted)
+        if refused and tuple(totals) == course.counts_after[counted - 1]:
             return
     for name, count, had in zip(("fed", "refed", *SEATS, TRAY), totals, counts, strict=True):
         if count != had and (exact or tuple(totals) not in course.counts_after):
             what = f"the verdict has {name} {count}, the boards' events have {had}"
-            yield VerifyFinding(
-                verdict.n, what, "the counts were not taken from the boards' events"
-            )
+            means = "the counts were not taken from the boards' events"
+            yield VerifyFinding(verdict.n, what, means)
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
@@ -284,14 +267,11 @@ def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) 
     settled = (progress.data("record") or {}).get("settled") or {}
     if counted == 0 or "hopper_empty" in settled or "COUNT_SHORT" in reasons:
         return False
-    return bool(
-        reasons & _REASONS_OF_REFUSED_EVENT.get(course.event_codes[counted - 1], frozenset())
-    )
+    refused = _REASONS_OF_REFUSED_EVENT.get(course.event_codes[counted - 1], frozenset())
+    return bool(reasons & refused)
 
 
-def check_hands(
-    progress: AttemptHistory, evidence: RecordEvidence | None
-) -> Iterator[VerifyFinding]:
+def check_hands(progress: AttemptHistory, evidence: RecordEvidence | None) -> Findings:
     """Yield a finding for each difference between the published hands and the earlier evidence
     of them.
 
@@ -299,13 +279,10 @@ def check_hands(
     compare the hands with.
     """
     opened = progress.steps["record"]
-    nonce, record = (
-        hex_field(progress, "record", "nonce"),
-        hex_field(progress, "record", "hands", None),
-    )
-    if hands_commitment(hex_field(progress, "committed", "commitment"), nonce, record) != hex_field(
-        progress, "held", "hands"
-    ):
+    nonce = hex_field(progress, "record", "nonce")
+    record = hex_field(progress, "record", "hands", None)
+    committed = hex_field(progress, "committed", "commitment")
+    if hands_commitment(committed, nonce, record) != hex_field(progress, "held", "hands"):
         what = "the opened hands are not those that were bound when they were held"
         yield VerifyFinding(opened.n, what, "hands were exchanged, or are not shown as they were")
     if progress.steps["verdict"].data["outcome"] == "ok":
@@ -319,23 +296,19 @@ def check_hands(
         look = evidence.accepted_look(card) if evidence else None
         if look is not None and record[place - 1 : place] != bytes([look.face]):
             face = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
-            what = (
-                f"place {place} is opened as {face}, the reader read {face_text(look.face)} there"
-            )
+            read = face_text(look.face)
+            what = f"place {place} is opened as {face}, the reader read {read} there"
             yield VerifyFinding(opened.n, what, "hands were exchanged before they were bound")
 
 
-def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Iterator[VerifyFinding]:
+def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
     """Yield a finding if the rulebook does not allow the attempt's deck, its cut or its name."""
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
     number = cut.data["cut"]
     if number is not None and not 1 <= number < cards[2]:
-        yield VerifyFinding(
-            cut.n,
-            f"the cut {number} is impossible with {cards[2]} cards",
-            "the players cannot have cut there",
-        )
+        what = f"the cut {number} is impossible with {cards[2]} cards"
+        yield VerifyFinding(cut.n, what, "the players cannot have cut there")
     name = text_field(progress, "committed", "profile")
     profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
     if profile is None:
@@ -364,7 +337,7 @@ _LEADER_MEANS = "another seat should have led"
 
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if the published leader does not follow from the cards.
 
     The turned-up place is the next draw after the sequence. It is a later draw if the rulebook
@@ -384,15 +357,10 @@ def check_leader(
         yield VerifyFinding(released.n, what, "one of the two was taken out or put in")
     if shown is None:
         return
-    seed, committed = (
-        hex_field(progress, "revealed", "seed"),
-        hex_field(progress, "committed", "commitment"),
-    )
-    draws = list(
-        islice(
-            turn_up_places(committed, seed, cut_of(progress), len(expected_sequence)), _MAX_DRAWS
-        )
-    )
+    seed = hex_field(progress, "revealed", "seed")
+    committed = hex_field(progress, "committed", "commitment")
+    drawn = turn_up_places(committed, seed, cut_of(progress), len(expected_sequence))
+    draws = list(islice(drawn, _MAX_DRAWS))
     places = draws[: _likely_draws(profile, len(expected_sequence))]
     if has_open_hands(progress):
         record = hex_field(progress, "record", "hands", None)
@@ -402,14 +370,13 @@ def check_leader(
         if profile is not None and places != stays[:1]:
             places = []
     if leader not in {expected_sequence[place - 1] for place in places}:
-        yield VerifyFinding(
-            released.n, f"the turned-up card {shown} was not drawn for {leader}", _LEADER_MEANS
-        )
+        what = f"the turned-up card {shown} was not drawn for {leader}"
+        yield VerifyFinding(released.n, what, _LEADER_MEANS)
 
 
 def _check_first_holder(
     progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if another seat should have led in Big Two.
 
     The first seat, from N in playing order, that holds the leading card leads.
@@ -431,9 +398,8 @@ def _likely_draws(profile: Profile | None, cards: int) -> int:
     """
     if profile is None:
         return _MAX_DRAWS
-    again = sum(
-        profile.deck.composition()[face] for face in profile.turnup.faces() if face < FACE_COUNT
-    )
+    counts = profile.deck.composition()
+    again = sum(counts[face] for face in profile.turnup.faces() if face < FACE_COUNT)
     draws, chance = 1, again / cards
     while chance * _MAX_ODDS > 1 and draws < _MAX_DRAWS:
         draws, chance = draws + 1, chance * again / cards

@@ -1,16 +1,17 @@
 """The checks of an attempt's steps: their order, their form, and the steps that are missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
 
 from controller.faults import fault_catalogue
+from controller.journal.attempt_entries import required_fields
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
 from controller.journal.entry_kinds import ENTRY_KINDS
 from controller.journal.verify.reason_checks import is_misdeal
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 
 _ORDER_MEANS = "a step is missing, or the steps were not taken in this order"
 ATTEMPT_STEPS = (
@@ -39,10 +40,9 @@ _KINDS_WITH_TIME = frozenset({"cut", "verdict", "released", "withdrawn"})
 # Codes of the catalogue from this number upwards are faults of the machine, and refusals. They are
 # not reasons of an attempt.
 _FIRST_OTHER_CODE = 400
-_NO_REASON_MEANS = "a deal must not be repeated without a reason"
 
 
-def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
+def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
     """Yield the findings about single entries, and about their order within an attempt.
 
     If `whole` is False, steps may be missing. Their order must be right all the same.
@@ -62,7 +62,7 @@ def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[V
         steps.setdefault(entry.kind, entry)
 
 
-def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def check_attempt_end(progress: AttemptHistory) -> Findings:
     """Yield the findings about an attempt's end, and about contradictions between its steps."""
     yield from _check_outcome(progress)
     yield from _check_reasons(progress)
@@ -73,7 +73,7 @@ def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     yield from _check_boxes(progress)
 
 
-def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_outcome(progress: AttemptHistory) -> Findings:
     """Yield a finding if the outcome does not follow from the reasons of the verdict.
 
     Also yield one for each sign that the hands of an attempt with another outcome than "ok" were
@@ -84,9 +84,8 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         return
     outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
     if outcome == "ok" and reasons:
-        yield VerifyFinding(
-            verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed"
-        )
+        what = f"a right deal has reasons: {reasons}"
+        yield VerifyFinding(verdict.n, what, "the verdict was changed")
     if outcome != "ok" and reasons and isinstance(reasons, list):
         due = "misdeal" if is_misdeal(reasons) else "void"
         if outcome != due:
@@ -98,7 +97,7 @@ def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
             yield VerifyFinding(progress.steps[kind].n, what, "these hands were not right")
 
 
-def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_reasons(progress: AttemptHistory) -> Findings:
     """Yield a finding if an attempt ended without hands, and without a possible reason."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
@@ -108,18 +107,16 @@ def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         reasons = step.data.get("reasons")
         if not reasons or not isinstance(reasons, list):
             what = f"attempt {progress.attempt} was {word} without a reason"
-            yield VerifyFinding(step.n, what, _NO_REASON_MEANS)
+            yield VerifyFinding(step.n, what, "a deal must not be repeated without a reason")
             continue
-        rows = ((reason, fault_catalogue().get(str(reason))) for reason in reasons)
-        strange = [
-            str(reason) for reason, row in rows if row is None or row.code >= _FIRST_OTHER_CODE
-        ]
+        rows = ((str(name), fault_catalogue().get(str(name))) for name in reasons)
+        strange = [name for name, row in rows if row is None or row.code >= _FIRST_OTHER_CODE]
         if strange:
             what = f"attempt {progress.attempt} was {word} for {', '.join(strange)}"
             yield VerifyFinding(step.n, what, "an attempt has no such reason")
 
 
-def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_uncut_reason(progress: AttemptHistory) -> Findings:
     """Yield a finding if a deal without a cut has no reason. A person must give one."""
     cut = progress.steps.get("cut")
     if cut is None or cut.data.get("cut") is not None:
@@ -127,24 +124,22 @@ def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     reason = cut.data.get("reason")
     if not isinstance(reason, str) or not reason.strip():
         what = f"attempt {progress.attempt} is uncut without a reason"
-        yield VerifyFinding(
-            cut.n, what, "the players had no share in this deal, and no reason is given"
-        )
+        means = "the players had no share in this deal, and no reason is given"
+        yield VerifyFinding(cut.n, what, means)
 
 
-def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
+def _check_shape(entry: JournalEntry) -> Findings:
     kind = ENTRY_KINDS.get(entry.kind)
     if kind is None:
         return
     if entry.public is not kind.public:
         marked, due = ("public", "private") if entry.public else ("private", "public")
-        yield VerifyFinding(
-            entry.n, f"{entry.kind} is marked {marked}", f"such an entry must be {due}"
-        )
+        what = f"{entry.kind} is marked {marked}"
+        yield VerifyFinding(entry.n, what, f"such an entry must be {due}")
     means = "this program did not write it"
     if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
         yield VerifyFinding(entry.n, f"{entry.kind} names a deal", means)
-    lacking = [field for field in kind.required_fields if field not in entry.data]
+    lacking = [field for field in required_fields(kind.data) if field not in entry.data]
     if lacking:
         yield VerifyFinding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
         return
@@ -154,16 +149,14 @@ def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
         yield VerifyFinding(entry.n, f"{entry.kind} has a wrong form: {error}", means)
 
 
-def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[VerifyFinding]:
+def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Findings:
     """Yield a finding if a set of cards has another back than was stated for it.
 
     `backs` has the backs stated so far, by set. The function adds those that `entry` states.
     """
     data = entry.data
-    said = {
-        "opened": data.get("sets"),
-        "set_loaded": {str(data.get("set")): data.get("back")},
-    }.get(entry.kind)
+    loaded = {str(data.get("set")): data.get("back")}
+    said = {"opened": data.get("sets"), "set_loaded": loaded}.get(entry.kind)
     for name, back in said.items() if isinstance(said, dict) else ():
         backs.setdefault(str(name), set()).add(str(back))
     if entry.kind != "committed":
@@ -171,14 +164,11 @@ def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[Ver
     known = backs.get(str(data.get("set")))
     if known is not None and data.get("back") not in known:
         what = f"set {data.get('set')} is dealt with back {data.get('back')}"
-        yield VerifyFinding(
-            entry.n, what, f"its back was stated to be {' or '.join(sorted(known))}"
-        )
+        means = f"its back was stated to be {' or '.join(sorted(known))}"
+        yield VerifyFinding(entry.n, what, means)
 
 
-def _check_order(
-    entry: JournalEntry, steps: dict[str, JournalEntry], whole: bool
-) -> Iterator[VerifyFinding]:
+def _check_order(entry: JournalEntry, steps: dict[str, JournalEntry], whole: bool) -> Findings:
     kind = ENTRY_KINDS.get(entry.kind)
     if kind is None:
         return
@@ -196,9 +186,7 @@ def _check_order(
         yield VerifyFinding(entry.n, what, _ORDER_MEANS)
 
 
-def _check_deal_number(
-    entry: JournalEntry, steps: dict[str, JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_deal_number(entry: JournalEntry, steps: dict[str, JournalEntry]) -> Findings:
     """Yield a finding if an entry has another deal number than the attempt's first step.
 
     Held hands never get another deal number.
@@ -209,7 +197,7 @@ def _check_deal_number(
         yield VerifyFinding(entry.n, what, "hands of one deal were given for another")
 
 
-def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_sealed_to_chief(progress: AttemptHistory) -> Findings:
     """Yield a finding if an attempt's key was reported lost, but cannot have been lost.
 
     A key is lost only with the power. Then a new run begins, and no record can be opened.
@@ -219,15 +207,14 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         return
     if sealed.boot == progress.boot:
         what = f"the key of attempt {progress.attempt} is reported lost, but its daemon continued"
-        yield VerifyFinding(
-            sealed.n, what, "this attempt was hidden: only the chief can open it now"
-        )
+        means = "this attempt was hidden: only the chief can open it now"
+        yield VerifyFinding(sealed.n, what, means)
     if "record" in progress.steps:
         what = f"attempt {progress.attempt} is sealed to the chief, and its record is open"
         yield VerifyFinding(sealed.n, what, "one of the two is false")
 
 
-def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_times(progress: AttemptHistory) -> Findings:
     """Yield a finding for each step whose time is earlier than that of the step before it.
 
     A table's clock only goes forward, also over restarts.
@@ -243,7 +230,7 @@ def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         before = at_ms
 
 
-def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_boxes(progress: AttemptHistory) -> Findings:
     """Yield a finding if held hands have no sealed box or no end.
 
     Also yield one if the box for the chief has a wrong size.
@@ -259,19 +246,17 @@ def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
         what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
         yield VerifyFinding(revealed.n, what, _ORDER_MEANS)
     if len(seed.data["for_chief"]) != _CHIEF_BOX_CHARS:
-        yield VerifyFinding(
-            seed.n, "the box for the chief has a wrong size", "the chief cannot open it"
-        )
+        what = "the box for the chief has a wrong size"
+        yield VerifyFinding(seed.n, what, "the chief cannot open it")
 
 
-def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_passes(progress: AttemptHistory) -> Findings:
     promised, done = progress.data("committed"), progress.steps.get("shuffled")
     if promised is None or done is None:
         return
     if promised["passes"] < 1:
-        yield VerifyFinding(
-            done.n, "no shuffling was promised", "the set was dealt without a shuffle"
-        )
+        what = "no shuffling was promised"
+        yield VerifyFinding(done.n, what, "the set was dealt without a shuffle")
     # More passes are right: a shuffler that has drawn in cards finishes this pass and reports it.
     if done.data["passes"] < promised["passes"]:
         what = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
@@ -283,7 +268,7 @@ _KINDS_BEFORE_OPENED = frozenset({"fault", "fault_cleared"})
 _RUN_MEANS = "a run of the daemon was made up, or rows of another run were inserted"
 
 
-def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
+def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
     """Yield a finding for each entry of a daemon's run that had not begun or had ended.
 
     If `whole` is False, the first entry of a run may be missing, except between entries with
@@ -291,9 +276,8 @@ def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterat
     """
     over: set[str] = set()
     run, last = None, 0
-    begun: bool | None = (
-        True  # None: the first entry of the run may be in the gap before this entry.
-    )
+    # None: the first entry of the run may be in the gap before this entry.
+    begun: bool | None = True
     for entry in entries:
         if entry.boot in over:
             what = f"{entry.kind} is of run {entry.boot}, and another run began since"
@@ -337,7 +321,7 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for right hands that were never counted or bound.
 
     The entry `dealt` or `held` is missing, and the entry numbers leave no room for it. The entries
@@ -361,9 +345,7 @@ def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
 
     An attempt is missing if the file has attempts with a lower and with a higher id.
     """
-    steps = [
-        entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
-    ]
+    steps = [entry for entry in entries if entry.kind in ATTEMPT_STEPS]
     known = sorted({entry.attempt for entry in steps if entry.attempt is not None})
     begun = {entry.attempt for entry in steps if entry.kind == "committed"}
     between = (
@@ -421,7 +403,7 @@ def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> 
     return sum(n > last for n in began) >= 2
 
 
-def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def check_record_fields(progress: AttemptHistory) -> Findings:
     """Yield a finding if the record of an attempt lacks fields that it must have.
 
     A record has events and a key. A record of right hands also has a nonce and faces.

@@ -108,10 +108,6 @@ class CardCourse(msgspec.Struct):
             if card.place is not None and card.landed in SEATS
         }
 
-    def has_card_under_way(self) -> bool:
-        """Return whether a card arrived at the window and did not land yet."""
-        return any(card.landed is None for card in self.cards.values())
-
     def tray_rounds(self, card: CourseCard) -> int:
         """Return how often a card for the place of `card` was fed from the tray."""
         refed = (one for one in self.cards.values() if one.from_tray)
@@ -219,12 +215,8 @@ def _take_look(course: CardCourse, event: LoggedBoardEvent) -> None:
 
 
 def _is_second_of_double(course: CardCourse, event: LoggedBoardEvent) -> bool:
-    gated = [card for card in course.cards.values() if card.gate is not None]
-    return (
-        bool(gated)
-        and all(card.landed for card in gated)
-        and gated[-1].landed == _outlet_name(event)
-    )
+    landings = [card.landed for card in course.cards.values() if card.gate is not None]
+    return bool(landings) and all(landings) and landings[-1] == _outlet_name(event)
 
 
 def _outlet_name(event: LoggedBoardEvent) -> str:

@@ -1,6 +1,6 @@
 """The effects of each command: which rows the command must cause, and which rows need a command."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from controller.commands.registry import COMMANDS
 from controller.faults import fault_catalogue
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.words import signer_text
 
 
@@ -82,7 +82,7 @@ def check_command_effects(
     progresses: Sequence[AttemptHistory],
     *,
     whole: bool,
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each step of an attempt that does not follow from the commands.
 
     The steps are the cut, the release, and an end that a person ordered. A command for the cut must
@@ -96,7 +96,8 @@ def check_command_effects(
         cuts += [one for one in acted if _starts_uncut(one, progress)]
         yield from _check_cut(progress, cuts)
         yield from _check_cut_time(progress, cuts)
-        if whole and _is_cut(progress, last):
+        cut = progress.steps.get("cut")
+        if whole and cut is not None and cut.n < last:
             yield from _check_cut_ordered(progress, cuts)
         if whole:
             yield from _check_release_ordered(progress, own)
@@ -105,7 +106,7 @@ def check_command_effects(
 
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each decision of a person without a command, and for the reverse.
 
     The reverse is a command without the row that it must have caused.
@@ -138,9 +139,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
     return False
 
 
-def _check_cut(
-    progress: AttemptHistory, commands: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
     """Yield a finding if the cut differs from its command, or if it has a second command."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
@@ -158,9 +157,7 @@ def _check_cut(
         yield VerifyFinding(other.n, what, _CUT_IGNORED_MEANS)
 
 
-def _check_cut_time(
-    progress: AttemptHistory, commands: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_cut_time(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for a command for the cut before the commitment or after the cut."""
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in commands:
@@ -173,15 +170,7 @@ def _check_cut_time(
             yield VerifyFinding(command.n, what, _CUT_IGNORED_MEANS)
 
 
-def _is_cut(progress: AttemptHistory, last: int) -> bool:
-    """Return whether the attempt was cut, and the file must have the command for the cut."""
-    cut = progress.steps.get("cut")
-    return cut is not None and cut.n < last
-
-
-def _check_cut_ordered(
-    progress: AttemptHistory, commands: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_cut_ordered(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
     cut = progress.steps["cut"]
     number = cut.data.get("cut")
     if any((_command_name(one) == "cut") is (number is not None) for one in commands):
@@ -195,10 +184,8 @@ def _check_cut_ordered(
 
 def _ends_cut_wait(command: JournalEntry) -> bool:
     """Return whether a command ended the wait for the cut, so that the deal has no cut."""
-    return (
-        _command_name(command) == "start_deal"
-        and _dict_field(command, "result").get("cut", 0) is None
-    )
+    result = _dict_field(command, "result")
+    return _command_name(command) == "start_deal" and result.get("cut", 0) is None
 
 
 def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
@@ -210,9 +197,7 @@ def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
     return said and (result.get("deal"), result.get("attempt")) == (progress.deal, progress.attempt)
 
 
-def _check_release_ordered(
-    progress: AttemptHistory, own: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_release_ordered(progress: AttemptHistory, own: Sequence[JournalEntry]) -> Findings:
     """Yield a finding if the hands were released without a command."""
     released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
     if released is None or verdict is None:
@@ -224,7 +209,7 @@ def _check_release_ordered(
 
 def _check_end_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry], entries: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if hands were withdrawn or a deal was ended without a command for that.
 
     Only an end that must have a command is checked: its reason is ORDERED, or released hands were
@@ -233,7 +218,10 @@ def _check_end_ordered(
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
     verdict, first = steps.get("verdict"), steps.get("released") or steps.get("committed")
-    if end is None or first is None or not _is_ordered(end):
+    if end is None or first is None:
+        return
+    reasons = end.data.get("reasons")
+    if end.kind != "recalled" and not (isinstance(reasons, list) and "ORDERED" in reasons):
         return
     if end.kind == "recalled":  # The command may come while the lift raises the hands.
         found = _redeal_commands(entries, end, verdict or first)
@@ -290,34 +278,21 @@ def _command_of_row(
         order = by_number.get(n)
         if order is None:
             continue
-        if (
-            order.kind == entry.kind
-            and order.data.get("event") == event
-            and not _may_share_command(order)
-        ):
+        same = order.kind == entry.kind and order.data.get("event") == event
+        if same and order.kind not in ("pause_ended", "call_ended"):
             return None
         if order.kind == "command":
             return order if _command_name(order) in due and _is_meant_for(order, entry) else None
     return None
 
 
-def _may_share_command(row: JournalEntry) -> bool:
-    return row.kind in ("pause_ended", "call_ended")
-
-
 def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
     """Return whether a command was carried out on the deal and attempt for which it was signed."""
-    of = command.data.get("of")
-    named = (
-        _command_name(command) not in _MATCH_COMMANDS
-        or of is None
-        or list(of) == [entry.deal, entry.attempt]
-    )
-    return (
-        named
-        and _was_carried_out(command)
-        and (entry.kind not in _COMMAND_OF_ROW or _matches_command(command, entry))
-    )
+    of: Any = command.data.get("of")
+    bound = _command_name(command) in _MATCH_COMMANDS and of is not None
+    if not _was_carried_out(command) or (bound and [*of] != [entry.deal, entry.attempt]):
+        return False
+    return entry.kind not in _COMMAND_OF_ROW or _matches_command(command, entry)
 
 
 def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
@@ -336,11 +311,6 @@ def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
     if row.kind != "opened_hand" and (row.deal, row.attempt) != (deal, None):
         return False
     return all(value is None or row.data.get(name) == value for name, value in due.items())
-
-
-def _is_ordered(end: JournalEntry) -> bool:
-    reasons = end.data.get("reasons")
-    return end.kind == "recalled" or (isinstance(reasons, list) and "ORDERED" in reasons)
 
 
 def _was_carried_out(command: JournalEntry) -> bool:

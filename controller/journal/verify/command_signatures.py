@@ -6,7 +6,7 @@ command, and a command that was forged, used twice, or used for something else. 
 lists the effects of each command.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +15,7 @@ from controller.commands.registry import COMMANDS, COMMANDS_WITH_PRIVATE_ARGS, P
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
 from controller.journal.verify.command_effects import check_command_effects, check_person_events
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.messages import ClientCommand, Role
 from controller.signing.signed_commands import BadSignature, check_command, check_document
 
@@ -30,7 +30,7 @@ _UNKNOWN_SIGNER_MEANS = "the sender of this command is unknown"
 
 def check_commands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield the findings about commands: their signatures, their roles and their effects.
 
     If `whole` is False, rows of commands may be missing.
@@ -45,7 +45,7 @@ def check_commands(
 
 def _check_each_command(
     entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each command that was forged, not permitted, or used twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
@@ -70,7 +70,7 @@ def _check_each_command(
         yield VerifyFinding(n, "a withheld command has no row after it", _NOT_GIVEN_MEANS)
 
 
-def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def _check_document_signatures(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each match from another table without the signature of that table."""
     for entry in entries:
         if entry.kind != "taken_over":
@@ -83,38 +83,34 @@ def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[Veri
             yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
 
 
-def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
+def _check_role(command: JournalEntry) -> Findings:
     """Yield a finding if a person of this role, or a button, cannot give this command."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
             uncut = " without a cut" * is_uncut_command(command)
-            yield VerifyFinding(
-                command.n, f"no button gives {cmd}{uncut} as {role}", _NOT_GIVEN_MEANS
-            )
+            what = f"no button gives {cmd}{uncut} as {role}"
+            yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
         return
     known = COMMANDS.get(str(cmd))
     if known is not None and known.signed and role not in known.roles:
-        yield VerifyFinding(
-            command.n, f"{cmd} is not for the role {role}", "the machine refuses such a command"
-        )
+        what = f"{cmd} is not for the role {role}"
+        yield VerifyFinding(command.n, what, "the machine refuses such a command")
 
 
 def _check_signature(
     command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield the findings about the signature of one command.
 
     `kept_fields` has the data of the private row of a withheld command, or is empty.
     """
     cmd = command.data.get("cmd")
     data = {**command.data, **kept_fields}
-    if any(
-        kept_fields.get(name) != command.data.get(name) for name in ("id", "key") if kept_fields
-    ):
-        yield VerifyFinding(
-            command.n, f"{cmd} is not the command that was withheld", _NOT_GIVEN_MEANS
-        )
+    other = (kept_fields.get(name) != command.data.get(name) for name in ("id", "key"))
+    if kept_fields and any(other):
+        what = f"{cmd} is not the command that was withheld"
+        yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("sig") is None:
         yield VerifyFinding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
         return
@@ -126,26 +122,17 @@ def _check_signature(
         what = f"{cmd} is not signed by the key that it names"
         yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("boot") != command.boot:
-        what = (
-            f"{cmd} was given to run {data.get('boot')} of the table, but another run acted on it"
-        )
+        run = data.get("boot")
+        what = f"{cmd} was given to run {run} of the table, but another run acted on it"
         yield VerifyFinding(command.n, what, "an old command was used again")
-    if (
-        "result" in data
-        and _names_machine_attempt(cmd)
-        and _signed_attempt(data) != (command.deal, command.attempt)
-    ):
-        deal, attempt = _signed_attempt(data)
+    known, (deal, attempt) = COMMANDS.get(str(cmd)), _signed_attempt(data)
+    names_attempt = known is not None and known.bound_to == "machine"
+    if names_attempt and "result" in data and (deal, attempt) != (command.deal, command.attempt):
         what = (
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and was used for "
             f"deal {command.deal}, attempt {command.attempt}"
         )
         yield VerifyFinding(command.n, what, "an old command was used again")
-
-
-def _names_machine_attempt(cmd: object) -> bool:
-    """Return whether the sender of such a command must name the machine's present attempt."""
-    return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound_to == "machine"
 
 
 def is_uncut_command(command: JournalEntry) -> bool:
@@ -154,9 +141,8 @@ def is_uncut_command(command: JournalEntry) -> bool:
     said = [data.get("result"), data.get("args")]
     result, args = (each if isinstance(each, dict) else {} for each in said)
     ends_waiting = "cut" in result and result["cut"] is None
-    return data.get("cmd") == "start_deal" and (
-        ends_waiting or "uncut" in result or args.get("uncut") is True
-    )
+    is_ordered = "uncut" in result or args.get("uncut") is True
+    return data.get("cmd") == "start_deal" and (ends_waiting or is_ordered)
 
 
 def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
@@ -164,9 +150,8 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
     fields = ClientCommand.__struct_fields__
     said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
-        if (
-            isinstance(data["args"], str) and "result" not in data
-        ):  # Refused arguments may be JSON text.
+        # Refused arguments may be JSON text.
+        if isinstance(data["args"], str) and "result" not in data:
             said["args"] = msgspec.json.decode(data["args"])
         check_command(msgspec.convert(said | {"attempt": attempt}, ClientCommand), table_key)
     except (msgspec.MsgspecError, BadSignature, ValueError, RecursionError):

@@ -5,13 +5,13 @@ person who looked at a hand of a deal must not have the deal dealt again. After 
 decision must not do so either.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
 from controller.journal.verify.command_effects import transferred_rows
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.rules.profile import Profile
 from controller.rules.profile_files import ProfilesByHash
 from controller.words import names_in_signer_text
@@ -38,7 +38,7 @@ class _HandLook(NamedTuple):
 
 def check_redeals_after_look(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each redeal by a person who had looked at a hand of the deal.
 
     After any look, a spoken decision must not cause a redeal either. A deal that cannot be
@@ -61,11 +61,8 @@ def check_redeals_after_look(
         if deal is None:
             continue
         if entry.kind == "opened_hand":
-            looks.append(
-                _HandLook(
-                    deal, str(entry.data.get("key")), names_in_signer_text(entry.data.get("by"))
-                )
-            )
+            names = names_in_signer_text(entry.data.get("by"))
+            looks.append(_HandLook(deal, str(entry.data.get("key")), names))
         elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
             what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
@@ -113,7 +110,7 @@ def check_shown_hands(
     rulebooks: ProfilesByHash,
     *,
     whole: bool,
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for hands that were shown too early, or never although they had to be.
 
     Also yield one for each attempt under the wrong rules, and for each redeal that was ordered
@@ -124,7 +121,8 @@ def check_shown_hands(
     for number, progress in enumerate(progresses):
         later = progresses[number + 1 :]
         profile = _profile_of_attempt(progress, rulebooks)
-        if profile is not None and "released" in progress.steps and not _is_recalled(progress):
+        played = "released" in progress.steps and "recalled" not in progress.steps
+        if profile is not None and played:
             yield from _check_hands_shown(progress, later, meetings, reopened, profile, whole=whole)
         yield from _check_match_rules(progress, meetings)
     yield from check_redeals_after_look(entries, progresses, whole=whole)
@@ -138,14 +136,13 @@ def _check_hands_shown(
     profile: Profile,
     *,
     whole: bool,
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     record, when = progress.steps.get("record"), profile.hands_opened
     match = progress.steps["committed"].data.get("match")
     laid_out = any(entry.data.get("match") == match for entry in meetings)
     if record is not None and when == "never":
-        yield VerifyFinding(
-            record.n, "its rulebook never shows hands", "hands were shown all the same"
-        )
+        what = "its rulebook never shows hands"
+        yield VerifyFinding(record.n, what, "hands were shown all the same")
     if record is not None and when == "match_end" and laid_out:
         for other in later:
             began = other.steps.get("committed")
@@ -162,9 +159,7 @@ def _check_hands_shown(
             yield VerifyFinding(progress.steps["released"].n, what, "its record is not open")
 
 
-def _check_match_rules(
-    progress: AttemptHistory, meetings: Sequence[JournalEntry]
-) -> Iterator[VerifyFinding]:
+def _check_match_rules(progress: AttemptHistory, meetings: Sequence[JournalEntry]) -> Findings:
     """Yield a finding if an attempt has other rules than its match."""
     committed = progress.steps.get("committed")
     if committed is None:
@@ -179,10 +174,6 @@ def _check_match_rules(
         yield VerifyFinding(committed.n, what, "it was dealt under other rules")
 
 
-def _is_recalled(progress: AttemptHistory) -> bool:
-    return "recalled" in progress.steps
-
-
 def _profile_of_attempt(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Profile | None:
     data = progress.data("committed") or {}
     try:
@@ -195,7 +186,7 @@ def _profile_of_attempt(progress: AttemptHistory, rulebooks: ProfilesByHash) -> 
 _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
-def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def check_late_rows(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for withheld events that were published too late, or changed."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
@@ -206,14 +197,11 @@ def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     yield from _check_never_published(entries)
 
 
-def _check_published_as_kept(
-    entry: JournalEntry, kept: dict[int, dict[str, object]]
-) -> Iterator[VerifyFinding]:
+def _check_published_as_kept(entry: JournalEntry, kept: dict[int, dict[str, object]]) -> Findings:
     told = entry.data.get("told", ())
     if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
-        yield VerifyFinding(
-            entry.n, "the published value is not a list of events", "it cannot be compared"
-        )
+        what = "the published value is not a list of events"
+        yield VerifyFinding(entry.n, what, "it cannot be compared")
         return
     for one in told:
         if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
@@ -221,7 +209,7 @@ def _check_published_as_kept(
             yield VerifyFinding(entry.n, what, "an answer or a card was changed afterwards")
 
 
-def _check_never_published(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def _check_never_published(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each withheld event that is missing when the next hands are released."""
     waiting: list[int] = []
     for entry in entries:

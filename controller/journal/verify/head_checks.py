@@ -12,7 +12,7 @@ import msgspec
 
 from controller.journal.entries import HEAD_BYTES, ZERO_HEAD, JournalEntry, JournalError
 from controller.journal.verify.sources import JournalSource
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.messages import SignedHead
 from controller.roster import read_certificate
 from controller.signing import signed_heads
@@ -69,9 +69,8 @@ def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) ->
     if certificate is None:
         named = [entry.data.get("verify") for entry in told if entry.data.get("verify")]
         key = next((entry.data.get("table_key") for entry in told), None)
-        return TableIdentity(
-            key if isinstance(key, str) else None, _common_key(named), is_certified=False
-        )
+        table_key = key if isinstance(key, str) else None
+        return TableIdentity(table_key, _common_key(named), is_certified=False)
     table = read_certificate(certificate)
     wrong = []
     for entry in entries:
@@ -88,7 +87,7 @@ def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) ->
 
 def check_kept_heads(
     kept: list[HeadToCheck], source: JournalSource, identity: TableIdentity
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each saved head of this table that its journal does not have.
 
     If no head belongs to this table, no head can be compared, and a past under another key would
@@ -139,11 +138,8 @@ def check_signed_heads(
         told = SignedHead(n=one.n, head=one.head.hex(), sig=one.sig)
         if not signed_heads.is_signed_by(told, identity.table_key, identity.verify_key):
             what = f"the signed head of entry {one.n} is not signed by this table"
-            means = (
-                "another person made it, or changed it"
-                if identity.is_certified
-                else _UNCERTIFIED_MEANS
-            )
+            certified = "another person made it, or changed it"
+            means = certified if identity.is_certified else _UNCERTIFIED_MEANS
             findings.append(VerifyFinding(one.n, what, means))
         elif signed.setdefault(one.n, told.head) != told.head:
             what = f"the table signed two heads of entry {one.n}"
@@ -191,13 +187,8 @@ def _parse_heads(text: str) -> Iterator[HeadToCheck]:
         return
     message: dict[str, Any] = msgspec.json.decode(text)
     if "sig" in message:
-        key = message.get("table_key")
-        yield HeadToCheck(
-            _entry_number(message),
-            _parse_head(message["head"]),
-            str(message["sig"]),
-            key and str(key),
-        )
+        key, head = message.get("table_key"), _parse_head(message["head"])
+        yield HeadToCheck(_entry_number(message), head, str(message["sig"]), key and str(key))
         return
     is_event = "prev" in message
     yield HeadToCheck(_entry_number(message) if is_event else None, _parse_head(message["head"]))

@@ -16,7 +16,7 @@ from controller.journal.packed_board_events import (
     unpack_opened,
 )
 from controller.journal.verify.card_course import MOTION_CODES
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 
 # Values that two attempts must not share: step, field, and the meaning of an error.
 _UNIQUE_FIELDS = (
@@ -26,18 +26,14 @@ _UNIQUE_FIELDS = (
 )
 
 
-def check_between_attempts(
-    progresses: Sequence[AttemptHistory], *, whole: bool
-) -> Iterator[VerifyFinding]:
+def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool) -> Findings:
     """Yield the findings of a comparison of all attempts, in the order in which they began."""
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
-            yield VerifyFinding(
-                _first_number(progress),
-                f"attempt {progress.attempt} begins after attempt {highest}",
-                "numbers of attempts only rise: an attempt was hidden or done twice",
-            )
+            what = f"attempt {progress.attempt} begins after attempt {highest}"
+            means = "numbers of attempts only rise: an attempt was hidden or done twice"
+            yield VerifyFinding(_first_number(progress), what, means)
         elif whole and highest is not None and progress.attempt > highest + 1:
             what = f"attempt {highest} is followed by attempt {progress.attempt}"
             missing = f"attempt {highest + 1} was left out"
@@ -52,7 +48,7 @@ def check_between_attempts(
 
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each attempt that has no end, or ended early without an open record.
 
     The record is written together with the end. So the check also works on the events of a feed, if
@@ -68,12 +64,11 @@ def check_records_open(
             }
             if behind is not None and other and behind.boot == last.boot:
                 what = f"{due[0]} does not follow {last.kind} of attempt {progress.attempt}"
-                yield VerifyFinding(
-                    last.n, what, "its record is not open: the reason cannot be checked"
-                )
+                means = "its record is not open: the reason cannot be checked"
+                yield VerifyFinding(last.n, what, means)
 
 
-def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each gap in the numbers of a board's events. A host accepts no gap."""
     taken: dict[int, int] = {}
     for entry in entries:
@@ -90,7 +85,7 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[Verif
 
 def _check_room_for_end(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each attempt that cannot have an end.
 
     The numbers of the entries up to the next attempt leave no room for the row of an end.
@@ -102,9 +97,8 @@ def _check_room_for_end(
         # One of the missing rows has the seed of the next attempt.
         if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
             what = f"attempt {progress.attempt} has no end"
-            yield VerifyFinding(
-                progress.steps["committed"].n, what, "a deal was dropped without a report"
-            )
+            means = "a deal was dropped without a report"
+            yield VerifyFinding(progress.steps["committed"].n, what, means)
 
 
 def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
@@ -119,27 +113,23 @@ def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tup
         yield revealed, ("record",)
 
 
-def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding]:
+def _check_motion_before_cut(progress: AttemptHistory) -> Findings:
     cut = progress.steps.get("cut")
     for entry in progress.wire_entries:
         if cut is not None and entry.n > cut.n:
             return
         try:
-            moved = any(
-                event.code in MOTION_CODES for event in unpack_events(entry.data, entry.attempt)
-            )
+            events = unpack_events(entry.data, entry.attempt)
         except ValueError as error:
             yield VerifyFinding(entry.n, str(error), "these board events cannot be read")
             continue
-        if moved:
+        if any(event.code in MOTION_CODES for event in events):
             what = f"cards of attempt {progress.attempt} moved before its cut"
             yield VerifyFinding(entry.n, what, "the players had no share in this deal")
             return
 
 
-def _check_left_open(
-    progress: AttemptHistory, later: Sequence[AttemptHistory]
-) -> Iterator[VerifyFinding]:
+def _check_left_open(progress: AttemptHistory, later: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding for each end, record or seed that the attempt must have by now."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
@@ -158,7 +148,7 @@ def _check_left_open(
         yield VerifyFinding(steps["released"].n, what, "the sequence cannot be checked")
 
 
-def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding for each seed, commitment or nonce that two attempts share."""
     seen: dict[tuple[str, str], int] = {}
     for progress in progresses:
@@ -172,7 +162,7 @@ def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
                 yield VerifyFinding(progress.steps[kind].n, what, means)
 
 
-def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding if hands of two attempts were released for one deal, and none recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
@@ -183,9 +173,8 @@ def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFin
         first = given.setdefault(deal, progress.attempt)
         if first != progress.attempt:
             what = f"deal {progress.deal} has the hands of attempts {first} and {progress.attempt}"
-            yield VerifyFinding(
-                steps["released"].n, what, "a deal was dealt again without a report"
-            )
+            means = "a deal was dealt again without a report"
+            yield VerifyFinding(steps["released"].n, what, means)
 
 
 def _first_number(progress: AttemptHistory) -> int:
@@ -195,7 +184,7 @@ def _first_number(progress: AttemptHistory) -> int:
 _PASSES_MEANS = "the set was not shuffled as promised"
 
 
-def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
+def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
     """Yield a finding for each attempt whose board events contradict the promised shuffling."""
     for progress in progresses:
         for entry, events in _board_event_sources(progress):
@@ -207,7 +196,7 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Iterator[Verif
 
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each contradiction between these events and the promised shuffling.
 
     In a right deal, no card moves before the shuffler is done.
@@ -268,7 +257,7 @@ class _AttemptSoFar:
         self.indices: set[int] = set()
 
 
-def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
+def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Findings:
     """Yield a finding for each row of board events in which cards move outside a running attempt.
 
     After the end of an attempt, boards still report its moving cards and the events that a dead
@@ -290,7 +279,7 @@ def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyF
 
 def _check_moved_cards(
     entry: JournalEntry, cards: Sequence[LoggedBoardEvent], known: dict[int, _AttemptSoFar]
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     attempt = known.get(entry.attempt) if entry.attempt is not None else None
     if attempt is None or not attempt.is_committed:
         if entry.attempt is not None and not any(each.is_committed for each in known.values()):
@@ -303,10 +292,9 @@ def _check_moved_cards(
     else:
         indices = {event.index for event in cards if event.code == AT_READER}
         if attempt.is_over and indices & attempt.indices:
-            what = (
-                f"card {min(indices & attempt.indices)} of attempt {entry.attempt}, which was over"
-            )
-            yield VerifyFinding(entry.n, f"{what}, came again", _UNDECLARED_MEANS)
+            card = min(indices & attempt.indices)
+            what = f"card {card} of attempt {entry.attempt}, which was over, came again"
+            yield VerifyFinding(entry.n, what, _UNDECLARED_MEANS)
         attempt.indices |= indices
 
 

@@ -15,7 +15,7 @@ from controller.commands.match_arguments import SetMatchArgs
 from controller.commands.registry import BadArgs, parse_args
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.entries import JournalEntry
-from controller.journal.verify.verify_report import VerifyFinding
+from controller.journal.verify.verify_report import Findings, VerifyFinding
 from controller.machine.commands.command_events import EVENT_MAKERS, events_of_command, meeting_of
 from controller.machine.commands.command_request import CommandSigner
 from controller.machine.commands.match_commands import meeting_data
@@ -34,13 +34,11 @@ from controller.rules.profile import Profile
 from controller.rules.profile_files import ProfilesByHash
 from controller.signing import canonical_json
 
-_MATCH_KINDS: Final = frozenset({"match", "match_kept"})
 _MADE_UP_MATCH_MEANS: Final = "the score sheet has data that no person decided"
 _EVENTS_WITHOUT_COMMAND: Final = frozenset(
     {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt"}
 )
 """Events that the clock, the machine or the vault cause without a command."""
-_ENDING_KINDS: Final = frozenset({"pause_ended", "call_ended"})
 _MAX_ROWS_BEFORE_TRANSFER: Final = 6
 """A match that leaves the table is suspended at most this number of rows earlier."""
 
@@ -74,13 +72,13 @@ class _CommandContext(NamedTuple):
             self.play,
             holding - reason if entry.kind == "pause_ended" else holding,
             self.calling_seats | seat if entry.kind == "call" else self.calling_seats,
-            (*self.ending_rows, entry) if entry.kind in _ENDING_KINDS else (),
+            (*self.ending_rows, entry) if entry.kind in ("pause_ended", "call_ended") else (),
         )
 
 
 def check_matches(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], rulebooks: ProfilesByHash
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each row of a match that does not follow from the commands beside it.
 
     Matches under an unknown rulebook are not checked, nor are rows that came from another table.
@@ -95,18 +93,15 @@ def check_matches(
             profile = rulebooks.find(bytes.fromhex(entry.data["profile_hash"]))
             if profile is not None and play.arriving is None:
                 yield from _check_meeting(entry, behind, profile)
-        elif (
-            behind is not None and behind.data.get("cmd") == "set_match" and "result" in behind.data
-        ):
-            yield VerifyFinding(
-                behind.n, "the match that was ordered is not there", _MADE_UP_MATCH_MEANS
-            )
+        elif behind and behind.data.get("cmd") == "set_match" and "result" in behind.data:
+            what = "the match that was ordered is not there"
+            yield VerifyFinding(behind.n, what, _MADE_UP_MATCH_MEANS)
         if entry.kind == "taken_over":
             play = TableMatch(arriving=arriving_match(entry.data))
         here, moment = moment._replace(play=play), moment.after_row(entry)
         if profile is None:
             continue
-        if entry.kind in _MATCH_KINDS and play.arriving is None:
+        if entry.kind in ("match", "match_kept") and play.arriving is None:
             if play.match is None:
                 yield VerifyFinding(entry.n, "this row belongs to no match", _MADE_UP_MATCH_MEANS)
                 continue
@@ -139,7 +134,7 @@ def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int
 
 def _check_meeting(
     meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if a match differs from its command, which must be `next_entry`."""
     order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
     if order.get("cmd") != "set_match":
@@ -151,12 +146,11 @@ def _check_meeting(
         due = {}
     said = {name: value for name, value in meeting.data.items() if name != "at_ms"}
     if canonical_json(said) != canonical_json(due):
-        yield VerifyFinding(
-            meeting.n, "this match is not the one that was ordered", _MADE_UP_MATCH_MEANS
-        )
+        what = "this match is not the one that was ordered"
+        yield VerifyFinding(meeting.n, what, _MADE_UP_MATCH_MEANS)
 
 
-def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
+def _check_accepted(row: _MatchRow) -> Findings:
     """Yield a finding if the match refuses the event of this row."""
     _, effects = dry_run(row.before, row.event)
     for effect in effects:
@@ -165,7 +159,7 @@ def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
             yield VerifyFinding(row.entry.n, what, "this row was changed, or one before it is gone")
 
 
-def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
+def _check_place(row: _MatchRow, at_ms: int) -> Findings:
     """Yield a finding if a row has a wrong deal or attempt, or a time before `at_ms`."""
     match, entry = row.before.match, row.entry
     assert match is not None  # It is a row of a match.
@@ -177,16 +171,15 @@ def _check_place(row: _MatchRow, at_ms: int) -> Iterator[VerifyFinding]:
         yield VerifyFinding(entry.n, what, "its time was changed")
 
 
-def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Iterator[VerifyFinding]:
+def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Findings:
     """Yield a finding if the waiting times in `released` are not those that the match computes."""
     match, waited = play.match, play.waiting_times
     if match is None or match.deal != released.deal or waited is None:
         return
     due = msgspec.to_builtins(waited)
     if {name: released.data.get(name) for name in due} != due:
-        yield VerifyFinding(
-            released.n, "its waiting times are not those of the match", "the times were changed"
-        )
+        what = "its waiting times are not those of the match"
+        yield VerifyFinding(released.n, what, "the times were changed")
 
 
 def _check_command(
@@ -194,7 +187,7 @@ def _check_command(
     waiting: Sequence[_MatchRow],
     context: _CommandContext,
     entries: Sequence[JournalEntry],
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding if a command has no effect in the rows before it.
 
     Also yield one for each of these rows that has no command. `waiting` has the rows of the match
@@ -205,7 +198,8 @@ def _check_command(
     if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
         said = _command_data(command, entries)
         made = _caused_rows(said, waiting)
-        if not made and not _needs_no_row(said, context):
+        is_rowless = _ROWLESS_COMMANDS.get(said["cmd"])
+        if not made and not (is_rowless and is_rowless(said, context)):
             what = f"{data['cmd']} ordered something else than the rows before it show"
             yield VerifyFinding(command.n, what, _MADE_UP_MATCH_MEANS)
         phase, match = data["result"].get("phase"), context.play.match
@@ -222,18 +216,11 @@ def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dic
     return {**command.data, **kept}
 
 
-def _needs_no_row(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether this command, at this point, is right without a row of the match."""
-    rule = _ROWLESS_COMMANDS.get(said["cmd"])
-    return rule is not None and rule(said, context)
-
-
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
     """Return whether a green button only cancelled the call of its seat."""
     seat = _arguments_of(said).get("seat")
-    ended = any(
-        row.kind == "call_ended" and row.data == {"seat": seat} for row in context.ending_rows
-    )
+    rows = (row for row in context.ending_rows if row.kind == "call_ended")
+    ended = any(row.data == {"seat": seat} for row in rows)
     by_player = said.get("role") == Role.TABLE
     return by_player and ended and seat in context.calling_seats and not said["result"]
 
@@ -306,7 +293,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
-) -> Iterator[VerifyFinding]:
+) -> Findings:
     """Yield a finding for each row that only a command causes, but that has no command.
 
     `made` has the positions of the rows that the command caused.
@@ -325,6 +312,5 @@ def _check_unordered(
 
 def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
     """Return whether the match leaves for another table directly after this row."""
-    return any(
-        row.kind == "transferred" for row in entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
-    )
+    later = entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
+    return any(row.kind == "transferred" for row in later)

@@ -61,7 +61,8 @@ class RecordEvidence(NamedTuple):
     @property
     def all_cards_landed(self) -> bool:
         """Return whether the hopper has no more cards, and every fed card landed."""
-        return self.course.hopper_ran_out and not self.course.has_card_under_way()
+        landed = all(card.landed is not None for card in self.course.cards.values())
+        return self.course.hopper_ran_out and landed
 
     @property
     def no_card_fed(self) -> bool:
@@ -165,11 +166,8 @@ def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
     if asked is not None:
         return "disproved" if asked in evidence.last_sensors else "not shown"
     lost = evidence.last_look_lost and not evidence.last_sensors
-    return (
-        "not shown"
-        if lost and reason in _LAST_LOOK_CONDITIONS and _LAST_LOOK_CONDITIONS[reason](evidence)
-        else "disproved"
-    )
+    may_show = _LAST_LOOK_CONDITIONS.get(reason) if lost else None
+    return "not shown" if may_show is not None and may_show(evidence) else "disproved"
 
 
 def _count_short(evidence: RecordEvidence) -> bool:

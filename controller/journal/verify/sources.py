@@ -120,9 +120,8 @@ def _read_journal(path: Path) -> JournalSource:
     except JournalError as error:
         source.findings.append(VerifyFinding(None, str(error), "the file was damaged or replaced"))
     if not (source.entries or source.findings):
-        source.findings.append(
-            VerifyFinding(None, "it has no entry", "all of its rows were removed")
-        )
+        means = "all of its rows were removed"
+        source.findings.append(VerifyFinding(None, "it has no entry", means))
     return source
 
 
@@ -176,8 +175,7 @@ def _find_event_breaks(
     if before is None:
         return
     if n == before.entry.n:
-        yield VerifyFinding(
-            n, "there are two events of this number", "one of them is not the table's"
-        )
+        what = "there are two events of this number"
+        yield VerifyFinding(n, what, "one of them is not the table's")
     elif n == before.entry.n + 1 and chained.prev != before.head:
         yield VerifyFinding(n, "it does not follow from the event before it", _ROW_CHANGED)

@@ -25,9 +25,11 @@ class VerifyFinding(msgspec.Struct, frozen=True):
         return escape_unprintable(f"{where}: {self.what}: {self.means}")
 
 
-def catch_malformed(
-    checks: Iterator[VerifyFinding], n: int | None, what: str
-) -> Iterator[VerifyFinding]:
+Findings = Iterator[VerifyFinding]
+"""The results of a check, one for each error that it finds."""
+
+
+def catch_malformed(checks: Findings, n: int | None, what: str) -> Findings:
     """Yield the findings of `checks`, and a finding if a malformed entry makes them fail."""
     try:
         yield from checks
@@ -36,7 +38,11 @@ def catch_malformed(
 
 
 _MALFORMED_ERRORS = (
-    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
     RecursionError,
 )
 
@@ -113,10 +119,8 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
         away = f"; {self.turned_away} turned away without a reason" if self.turned_away else ""
         found = len(self.findings)
         wrong = f"; {found} finding{'s' * (found != 1)}" if found else ""
-        told = (
-            f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade_text()}"
-        )
-        return escape_unprintable(told + away + wrong)
+        told = f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}"
+        return escape_unprintable(f"{told}; {self._grade_text()}{away}{wrong}")
 
     def _grade_text(self) -> str:
         if self.sealed and self.grade is None:

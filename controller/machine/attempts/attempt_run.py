@@ -42,7 +42,9 @@ _FINAL_COUNT_FIELDS = (
 
 
 class AttemptRun(AttemptStart):
-    """One attempt with its writer. `run` ends at held hands; hand_release.py continues from there.
+    """The run of one attempt, from the boards' BEGIN to its end, with the writer of its entries.
+
+    `run` ends at held hands; hand_release.py continues from there.
 
     `cards_at_rest` is set as soon as no card of the attempt moves any more. `lift_raised` is done
     when the dealer board reports that the lift is up. `hands_out` is True once the hands may have
@@ -66,7 +68,9 @@ class AttemptRun(AttemptStart):
 
     @property
     def needs_boards(self) -> bool:
-        """Return whether the boards take the next step, so that they must know the attempt."""
+        """Return whether the attempt's next step needs the boards, which must then know the
+        attempt.
+        """
         book = self.writer
         if book.outcome is None:
             return not book.is_key_lost
@@ -79,11 +83,11 @@ class AttemptRun(AttemptStart):
 
     @property
     def all_events(self) -> Sequence[BoardEvent]:
-        """Return all board events so far, as long as the vault holds them."""
+        """Return all board events so far, if the vault still has them."""
         return self.writer.vault.events
 
     def replay(self, events: Iterable[BoardEvent]) -> None:
-        """Follow what happened so far: `events`, in an order in which it can have happened."""
+        """Handle past `events` again, in an order in which they can have happened."""
         self.collects_events = False
         dealt = (
             self.writer.has("begun") and self.writer.outcome is None and not self.writer.is_key_lost
@@ -137,7 +141,7 @@ class AttemptRun(AttemptStart):
             self.stop(seen.reason)
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """Stop the attempt when a board refuses a command that has no waiting sender.
+        """Stop the attempt, because a board refused a command that no caller awaits.
 
         A reader that has counted a later card does not look at this one. The missing look then
         starts the comparison of the counts, so this refusal does not stop the attempt.
@@ -148,13 +152,16 @@ class AttemptRun(AttemptStart):
             self._spawn(self._stop_for_refusal(refused))
 
     def on_line_lost(self, reason: str) -> None:
-        """Stop the attempt when a board is lost. Held hands wait until the board is back."""
+        """Stop the attempt, because a board cannot be reached.
+
+        Held hands wait until the board is back.
+        """
         if not self.writer.is_held:
             self.stop(reason)
 
     @property
     def stop_reason(self) -> str | None:
-        """Return the outside reason that ended the attempt, or None."""
+        """Return the reason that ended the attempt and is not about cards, or None."""
         return self._stop_reason.result() if self._stop_reason.done() else None
 
     @property
@@ -162,7 +169,7 @@ class AttemptRun(AttemptStart):
         return self._stop_reason.done() or self._final_state.done()
 
     def stop(self, reason: str) -> None:
-        """End the attempt for a reason outside the cards. Hands that are out stay out."""
+        """End the attempt for a reason that is not about cards. Hands that are out stay out."""
         if self.hands_out:
             return
         if not self._stop_reason.done():
@@ -172,7 +179,7 @@ class AttemptRun(AttemptStart):
 
     @property
     def is_released(self) -> bool:
-        """Return whether the hands are out, or may be."""
+        """Return whether the hands are out, or may be out."""
         return self.hands_out or self.writer.has("released")
 
     def pause(self) -> None:
@@ -186,7 +193,7 @@ class AttemptRun(AttemptStart):
             self.card_loop.resume()
 
     def resend_targets(self) -> None:
-        """Send the present targets to both boards again, after a new serial session."""
+        """Send the present targets to both boards again, because a new serial session began."""
         if self.card_loop is not None:
             self.card_loop.resend_targets()
 
@@ -204,7 +211,9 @@ class AttemptRun(AttemptStart):
     async def run(
         self, uncut: str | None = None, start_command: AcceptedCommand | None = None
     ) -> AttemptOutcome:
-        """Deal until the hands are held or the attempt has ended otherwise. Return the outcome.
+        """Deal until the hands are held, or until the attempt has ended without hands.
+
+        Return the outcome.
 
         `uncut` is the referee's reason to deal without a cut. `start_command` is the command that
         began the deal; it is answered when the commitment is published. Steps that an earlier run
@@ -252,7 +261,10 @@ class AttemptRun(AttemptStart):
         )
 
     async def _deal(self) -> tuple[str, ...]:
-        """Deal the cards. Return the reasons why there are no right hands, or () if there are."""
+        """Deal the cards, and return the reasons if there are no hands.
+
+        Return the reasons why there are no right hands, or () if there are.
+        """
         assert self.card_loop is not None
         self._require_running()
         if self._record.state.pauses:
@@ -265,8 +277,9 @@ class AttemptRun(AttemptStart):
         return attempt.reasons if attempt.stage is Stage.ENDED else ()
 
     def _on_shuffled(self, passes: int) -> None:
-        """Continue after the shuffle, once. A board that receives the command twice reports it
-        twice.
+        """Continue after the shuffle; a repeated report changes nothing.
+
+        A board that receives the command twice reports it twice.
         """
         told = self.writer.has("shuffled") or self._is_writing_shuffled
         if not told and self.card_loop is not None and not self._has_ended:
@@ -274,7 +287,7 @@ class AttemptRun(AttemptStart):
             self._spawn(self._write_shuffled(passes))
 
     async def _write_shuffled(self, passes: int) -> None:
-        """Write that the shuffler is done, and then feed the first card."""
+        """Write that the shuffler is done, then feed the first card."""
         if self._has_ended:  # A command or a lost line was faster. No step may follow the verdict.
             return
         self.writer.write_shuffled(passes)
@@ -286,7 +299,7 @@ class AttemptRun(AttemptStart):
         self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
 
     async def _compare_counts(self, index: int) -> None:
-        """Compare the counts of both boards, because only one of them has reported card `index`.
+        """Compare the counts of both boards, because only one of them reported card `index`.
 
         If one board never noticed a card, the look at that card would count for the next one.
         """
@@ -309,7 +322,7 @@ class AttemptRun(AttemptStart):
         self.card_loop.stop("PULSE_COUNT")
 
     async def _take_final_count(self) -> None:
-        """Read the final count from both boards and the vault, and pass it to the card loop."""
+        """Get the final count of both boards and the vault, and pass it to the card loop."""
         assert self.card_loop is not None
         try:
             status = await retry_once(self._deps.dealer.get_status)
@@ -335,7 +348,9 @@ class AttemptRun(AttemptStart):
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Bind the hands, and write the verdict before they can be released."""
+        """Write the hash that binds the hands, and the verdict, before the hands can be
+        released.
+        """
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)
@@ -344,7 +359,9 @@ class AttemptRun(AttemptStart):
         await self._deps.board_log.sync()
 
     async def reveal(self, *, practice: bool) -> None:
-        """Publish seed and cut after the deal, and the hands if the profile opens them now.
+        """Publish seed and cut after the deal.
+
+        If the profile opens the hands now, publish the record too.
 
         Raises StorageFailed.
         """
@@ -410,7 +427,7 @@ class AttemptRun(AttemptStart):
     # Tasks.
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` as a task, after the read callback has returned."""
+        """Run `work` as a task that begins after the read callback has returned."""
         aside = self._loop.create_task(work)
         self._tasks.add(aside)
         aside.add_done_callback(self._on_task_done)

@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class AttemptDeps:
-    """What every attempt at this table works with.
+    """The parts of the table that every attempt uses.
 
     `first_cutter` returns the seat that cuts, if a seat must. `cut_timeout_s` is the longest wait
     for a cut. `look_timeout_s` is the longest wait for the second board when only one board has
@@ -62,7 +62,7 @@ _UNCUT_REASON_MISSING: Final = {
 
 
 class AttemptEnded(Exception):
-    """The attempt ends here, for these reasons."""
+    """The attempt ends without hands, for these reasons."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__(*reasons)
@@ -70,7 +70,7 @@ class AttemptEnded(Exception):
 
 
 class AttemptStart:
-    """An attempt until its boards have begun; AttemptRun continues from there."""
+    """The first part of an attempt, until both boards have begun it. AttemptRun continues it."""
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
         self.writer = book
@@ -101,7 +101,9 @@ class AttemptStart:
             start_command.send_answer()
 
     async def take_cut(self, uncut: str | None) -> None:
-        """Wait for the cut, or write why there is none: `uncut` is the referee's reason.
+        """Wait for the cut and write it.
+
+        If `uncut` is the referee's reason, write that there is no cut.
 
         Raises AttemptEnded, StorageFailed.
         """
@@ -122,7 +124,10 @@ class AttemptStart:
             self._record.clear_fault("CUT_LATE")
 
     async def _take_one_cut(self) -> bool:
-        """Wait for one command that may be the cut. Return whether it was the cut."""
+        """Wait for one command to cut, and return whether it was accepted.
+
+        Return whether it was the cut.
+        """
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
         vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
@@ -158,7 +163,7 @@ class AttemptStart:
         await self._record.sync()
 
     def _require_running(self) -> None:
-        """Raise AttemptEnded if the attempt has ended while its steps were written."""
+        """Raise AttemptEnded if the attempt ended while its entries were written."""
         if self._stop_reason.done():
             raise AttemptEnded(self._stop_reason.result())
         if self._final_state.done():
@@ -183,7 +188,9 @@ class AttemptStart:
         raise AttemptEnded(self._stop_reason.result())
 
     async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Make a board begin. Repeat the command if the obstacle is gone.
+        """Make one board begin the attempt.
+
+        Repeat the command if the obstacle is gone.
 
         Raises AttemptEnded, DriverError.
         """
@@ -198,7 +205,7 @@ class AttemptStart:
             await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
 
     async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
-        """Return the fault behind a refusal, and keep the text that people will see."""
+        """Return the fault that explains a board's refusal, and keep the text for people."""
         self._refusal_text = f"{refused.result.name} ({refused.board})"
         why, self._final_count = await refusal_fault(
             refused, self._deps.dealer, are_cards_fed=dealt

@@ -32,7 +32,7 @@ or not at all.
 
 @dataclass(frozen=True)
 class AttemptBinding:
-    """What every attempt of this table is bound to, and the places of its secrets.
+    """The data to which every attempt of this table is bound, and the folders of its secrets.
 
     `chief_key` returns the public key that attempt keys are sealed to now, or None if no chief is
     admitted. `entropy` returns the given number of random bytes.
@@ -47,13 +47,13 @@ class AttemptBinding:
 
     @cached_property
     def profile_hash(self) -> bytes:
-        """Return the hash that stands for the profile in every commitment."""
+        """Return the hash of the rules that every commitment contains."""
         return profile_hash(self.profile)
 
 
 @dataclass(frozen=True)
 class AttemptPlan:
-    """The target of an attempt: attempt `number` of deal `deal` of a match.
+    """The plan of an attempt: attempt `number`, at deal `deal` of a match, with one set of cards.
 
     `card_set` is the set's id, `back` its back, and `passes` the number of shuffler passes.
     """
@@ -67,7 +67,9 @@ class AttemptPlan:
 
 
 class AttemptWriter:
-    """The entries of one attempt, sealed with `key` and drawn from `seed`.
+    """The writer of one attempt's journal entries.
+
+    `key` seals them, and `seed` fixes the sequence.
 
     `vault` holds the faces of this attempt until `close`. If the key was lost with the power, there
     are no faces, and nothing can be opened. A step that the journal already contains is not written
@@ -108,8 +110,8 @@ class AttemptWriter:
 
     @classmethod
     def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
-        """Return a writer for a new attempt, with a fresh seed and a fresh key that `chief` can
-        also open.
+        """Return a writer for a new attempt, with a new seed and a new key, which `chief` can
+        open too.
         """
         key = AttemptKey.new(bound_to.entropy)
         return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
@@ -118,10 +120,10 @@ class AttemptWriter:
     def restore(
         cls, bound_to: AttemptBinding, progress: AttemptHistory, key: AttemptKey | None
     ) -> Self:
-        """Return a writer for an attempt that an earlier run of the daemon left.
+        """Return a writer for an attempt that an earlier run of the daemon did not finish.
 
-        The vault gets its bound hands back. Raises UnsealError, and KeyError for an attempt
-        without a commitment.
+        The vault gets its bound hands back. Raises UnsealError, and KeyError for an attempt without
+        a commitment.
         """
         seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))
         book = cls(bound_to, _plan_of(progress), key, seed)
@@ -138,7 +140,9 @@ class AttemptWriter:
 
     @property
     def sequence(self) -> str:
-        """Return the pocket letter of every place. The cut must be known.
+        """Return the pocket letters of all places.
+
+        The cut must be known.
 
         Raises ValueError if the seed was lost with the power.
         """
@@ -149,24 +153,26 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Return whether the key was lost with the power, so that only the chief can open it."""
+        """Return whether a power cut destroyed the key, so that only the chief can open the
+        attempt.
+        """
         return self._key is None
 
     @property
     def outcome(self) -> AttemptOutcome | None:
-        """Return the outcome in the verdict, or None before the verdict."""
+        """Return the outcome that the verdict has, or None if there is no verdict yet."""
         verdict = self._written_data.get("verdict")
         return None if verdict is None else AttemptOutcome(verdict["outcome"])
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return why the attempt gave no hands, as names of the fault catalogue."""
+        """Return the reasons why the attempt gave no hands, as names of the fault catalogue."""
         ends = (self._written_data.get(kind, {}) for kind in ("withdrawn", "verdict"))
         return next((tuple(end["reasons"]) for end in ends if end.get("reasons")), ())
 
     @property
     def is_held(self) -> bool:
-        """Return whether the attempt ended with right hands that were not withdrawn."""
+        """Return whether the attempt ended with right hands, and these were not withdrawn."""
         return self.outcome is AttemptOutcome.OK and not self.has("withdrawn")
 
     def has(self, kind: str) -> bool:
@@ -179,7 +185,10 @@ class AttemptWriter:
         return self._key.seal(plain)
 
     def write_committed(self) -> None:
-        """Write the sealed seed and its commitment. From now on the vault accepts faces."""
+        """Write the sealed seed, and publish its commitment.
+
+        From now on the vault accepts faces.
+        """
         to, plan, deck = self._binding, self.plan, self._binding.profile.deck
         self.vault.begin(self.number)
         assert self._key is not None
@@ -205,7 +214,7 @@ class AttemptWriter:
     def write_cut(
         self, cut: int | None, reason: str | None = None, seat: str | None = None
     ) -> None:
-        """Write the cut and who cut, or the reason why there is no cut."""
+        """Write the cut and the seat that cut, or the reason why there is no cut."""
         self.cut = cut
         said = {"reason": reason, "seat": seat}
         self._write("cut", {"cut": cut} | {name: word for name, word in said.items() if word})
@@ -219,7 +228,7 @@ class AttemptWriter:
         self._write("shuffled", {"passes": passes})
 
     def write_held(self, ledger: Ledger) -> None:
-        """Bind the hands and write that they are right."""
+        """Write the hash that binds the hands, and that the hands are right."""
         self._nonce = self._nonce or self._binding.entropy(fair.NONCE_BYTES)
         record = self.vault.bind_hands(ledger.places(), self._binding.profile.deck.cards)
         hands = fair.hands_commitment(self._commitment, self._nonce, record)
@@ -231,14 +240,19 @@ class AttemptWriter:
     def write_failure(
         self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
     ) -> None:
-        """Write why there are no hands. Hands that were held are withdrawn."""
+        """Write the verdict of an attempt that gave no hands.
+
+        Hands that were held are withdrawn.
+        """
         if self.outcome is AttemptOutcome.OK:
             self._write("withdrawn", {"reasons": list(reasons)})
         else:
             self._write_verdict(outcome, reasons, ledger)
 
     def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
-        """Write that the hands are out, how long people `waited` (ms), and who leads (`lead`).
+        """Write that the hands are out.
+
+        `waited` has the waiting times in ms; `lead` names the leader.
 
         "turn_up": the turned-up card, and the seat that got it. "holder": the seat with the leading
         card, whose face is in the rulebook (seed 002 A7). "none": no leader.
@@ -246,11 +260,13 @@ class AttemptWriter:
         self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
     def write_recalled(self, reasons: Sequence[str]) -> None:
-        """Write that hands which were out are dealt again, and why."""
+        """Write that released hands are dealt again, with the reasons."""
         self._write("recalled", {"reasons": list(reasons)})
 
     def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
-        """Write seed and cut. Without the key, write that only the chief can open them.
+        """Write seed and cut, and for played hands the path of each card.
+
+        Without the key, write that only the chief can open them.
 
         `events` are the board events of hands that were played, so that people can compare the
         pockets of their cards. For an attempt without hands they are in the record that follows.
@@ -267,7 +283,8 @@ class AttemptWriter:
         final_count: Mapping[str, Any],
         events_before_verdict: int | None = None,
     ) -> dict[str, Any]:
-        """Return all that was observed in an attempt: its board events, its hands, the final count.
+        """Return everything that was observed in an attempt: its board events, its hands, the
+        final count.
 
         `final_count` has the sensors at the end, if they were asked. `events_before_verdict` is the
         number of events before the verdict. The record contains the attempt's key, which hides
@@ -291,12 +308,12 @@ class AttemptWriter:
         return record
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """Publish the record of an attempt, if it can be opened."""
+        """Publish the record of an attempt, unless only the chief can open it."""
         if not self.is_key_lost:
             self._write("record", record)
 
     def close(self) -> None:
-        """Forget faces and key: the attempt is over.
+        """Delete the faces and the key from memory, because the attempt is over.
 
         The key's file stays while played hands are locked that will be shown later
         (released_hands.py).
@@ -373,5 +390,8 @@ def _from_base64(text: str) -> bytes:
 
 
 def opens_at_deal_end(when: str, *, practice: bool) -> bool:
-    """Return whether hands are shown with their seed. A practice deal is a match of its own."""
+    """Return whether the hands are published together with the seed.
+
+    A practice deal is a match of its own.
+    """
     return when == "deal_end" or (practice and when != "never")

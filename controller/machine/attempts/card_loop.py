@@ -28,7 +28,8 @@ both boards are compared. If they agree, the card goes to the tray.
 
 
 class CardLoop:
-    """One attempt on two boards, from BEGIN to its end.
+    """The part of an attempt that routes the cards: it passes observations to the pure attempt
+    and carries out its effects.
 
     `dealer` and `reader` write a command to their board. `stop_motion` stops all motion.
 
@@ -79,11 +80,11 @@ class CardLoop:
         }
 
     def observe_board(self, observation: Observation) -> None:
-        """Handle an observation of the dealer board, which may be a past one during a replay."""
+        """Handle an observation from the dealer board. During a replay it may be an old one."""
         (self._replay if self.is_replaying else self.observe)(observation)
 
     def observe(self, observation: Observation) -> None:
-        """Give an observation to the attempt, and carry out its effects at once."""
+        """Pass an observation to the attempt, and carry out its effects at once."""
         self.attempt, effects = step(self.attempt, observation)
         for effect in () if self.is_replaying else effects:
             if not (self._is_paused and isinstance(effect, _MOTIONS)):
@@ -91,11 +92,11 @@ class CardLoop:
         self._on_change()
 
     def stop(self, reason: str) -> None:
-        """End the attempt for a reason outside the cards."""
+        """End the attempt for a reason that is not about cards."""
         self.observe(AttemptStopped(reason))
 
     def is_look_overdue(self, index: int) -> bool:
-        """Return whether only one board has reported a card, and the wait for the other is over.
+        """Return whether only one board has reported a card, although the other's time is over.
 
         Return False while a new wait runs (for a second look) and while the table is paused. The
         counts are compared again afterwards.
@@ -150,7 +151,7 @@ class CardLoop:
                 self._route(todo.RouteCard(card.index, card.route))
 
     def _replay(self, observation: Observation) -> None:
-        """Give the attempt an observation on which an earlier run may have acted.
+        """Pass an old observation to the attempt; an earlier run may have carried out its effects.
 
         The journal contains what the sensors saw, but not that a wait ended. So a card that went to
         the tray without a route must have been overdue.
@@ -164,8 +165,9 @@ class CardLoop:
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
-        """Adopt the route that the board has for the card at its hold point. Return False for a
-        wrong one.
+        """Use the route that the board already has for the card at its hold point.
+
+        Return False for a wrong one.
 
         A board keeps the first route that it received. The earlier run that sent it may have
         stopped waiting for the card's look, which sends a card to the tray.
@@ -182,7 +184,7 @@ class CardLoop:
         return True
 
     def end_replay(self) -> None:
-        """End the replay, and carry out what is due now."""
+        """End the replay, and carry out the effects that are due now."""
         self.is_replaying = False
         attempt = self.attempt
         if attempt.stage is Stage.ENDED:

@@ -34,7 +34,7 @@ from drivers.errors import DriverError
 
 
 class DealStart(NamedTuple):
-    """A deal to begin, and the command that begins it. None: it begins automatically."""
+    """The next deal, and the command that begins it. None: it begins automatically."""
 
     due: NextDeal
     command: AcceptedCommand | None
@@ -42,7 +42,7 @@ class DealStart(NamedTuple):
 
 @dataclass(frozen=True)
 class DealSettings:
-    """How deals are dealt at this table, from its configuration.
+    """The settings of the table's configuration for its deals.
 
     `practice_match` is the match id of deals without a match. `sets` has the table's sets by id,
     with their backs; the first one is in the machine when its journal begins. A table with
@@ -56,7 +56,7 @@ class DealSettings:
 
 
 class DealCycle:
-    """The deals of one table, one after another."""
+    """The loop that deals one deal after another at one table."""
 
     def __init__(
         self, deps: AttemptDeps, table_boards: TableBoards, settings: DealSettings
@@ -89,13 +89,14 @@ class DealCycle:
 
     @property
     def chief_key(self) -> bytes | None:
-        """Return the key to which an attempt is sealed that begins now, or None if there is no
-        chief.
-        """
+        """Return the key to which a new attempt is sealed, or None if there is no chief."""
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
-        """React to a change of the match. Void or show the hands that it no longer needs."""
+        """React to a change of the match.
+
+        Void or publish the hands that the match no longer needs.
+        """
         self._match_news.set()
         self._table_boards.hands_with_players.on_match_changed()
         self._unopened_hands.on_match_changed()
@@ -117,7 +118,9 @@ class DealCycle:
 
     @property
     def is_ahead(self) -> bool:
-        """Return whether the running attempt is of a later deal of the match."""
+        """Return whether the running attempt belongs to a later deal than the one that is
+        played.
+        """
         match, due = self._record.match_written.match, self._present_deal
         return (
             match is not None and due is not None and not due.is_practice and match.deal < due.deal
@@ -141,18 +144,18 @@ class DealCycle:
         return match.duties.cutters if match.duties is not None else ()
 
     def on_switch(self, reason: str) -> None:
-        """React to an open lid or a pressed emergency stop, as reported by the panel."""
+        """React to an open lid or a pressed emergency stop that the panel reported."""
         self._table_boards.stop_attempt(reason)
         if reason in FAULTS_TO_ACKNOWLEDGE:
             self._record.raise_fault(reason)
 
     def close(self) -> None:
-        """Cancel the tasks of hands that are out."""
+        """Cancel the tasks about hands that are out."""
         self._table_boards.hands_with_players.cancel()
         self._unopened_hands.cancel()
 
     async def run(self) -> None:
-        """Deal until cancelled. Raises StorageFailed."""
+        """Deal until the task is cancelled. Raises StorageFailed."""
         self._table_boards.unfinished_runs = list(read_unfinished(self._deps))
         self._unopened_hands.remove_stale_keys(
             [left.number for left in self._table_boards.unfinished_runs]
@@ -173,7 +176,10 @@ class DealCycle:
     # Before an attempt.
 
     async def _next_start(self) -> DealStart | None:
-        """Return the next deal as soon as it may begin. None: call again."""
+        """Return the next deal when it may begin, with the command that begins it.
+
+        None: call again.
+        """
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
         due = self._next_deal()
@@ -201,7 +207,7 @@ class DealCycle:
         return DealStart(due, order) if due.is_automatic or order is not None else None
 
     def _next_deal(self) -> NextDeal | None:
-        """Return the next deal, by the present match."""
+        """Return the next deal that the present match needs, or None."""
         state, play, custom = self._record.state, self._record.match_written, self._settings
         return next_deal(state, play, custom.practice_match, ahead=custom.deal_ahead)
 
@@ -308,7 +314,7 @@ class DealCycle:
         uncut: str | None = None,
         start_command: AcceptedCommand | None = None,
     ) -> None:
-        """Run an attempt from its present step to its end."""
+        """Continue an attempt from its present step until its end."""
         self._table_boards.run = run
         watching = asyncio.ensure_future(self._show_openings_until_cut(run))
         try:
@@ -320,14 +326,18 @@ class DealCycle:
             self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
-        """Show open doors while a cut is awaited, so that people close them."""
+        """Show an open lid or a pressed e-stop while the table waits for a cut, so that people
+        close them.
+        """
         async for status in self._clearing.poll_statuses():
             if run.writer.has("cut") or run.writer.outcome is not None:
                 return
             self._clearing.show_openings(status)
 
     async def _release_hands(self, run: AttemptRun) -> None:
-        """Release held hands by command, and wait until the lift is down again."""
+        """Release the held hands when a command requests it, and wait until the lift is down
+        again.
+        """
         due, out = self._present_deal, self._table_boards.hands_with_players
         assert due is not None  # Every attempt is dealt for a deal.
         watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
@@ -352,18 +362,20 @@ class DealCycle:
             await out.close()
 
     def _write_release_ordered(self) -> None:
-        """Write into the match that its hands are about to be released."""
+        """Write into the match that its hands will now be released."""
         due = self._present_deal
         if due is not None and not due.is_practice:
             self._record.write_match(ReleaseOrdered(at_ms=self._record.clock()))
 
     def _waiting_times(self) -> dict[str, int]:
-        """Return how long people waited for the hands that are released, {} in practice."""
+        """Return how long people waited for the released hands, or {} for a practice deal."""
         waited = self._record.match_written.waiting_times
         return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
 
     async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
-        """Raise a fault if a set is in the hopper while hands are held: they could not come out."""
+        """Raise a fault if a set is in the hopper while hands are held, because they could not
+        come out.
+        """
         try:
             async for status in self._clearing.poll_statuses():
                 if run.is_released:
@@ -373,8 +385,9 @@ class DealCycle:
             self._record.clear_fault("SET_TOO_EARLY")
 
     def _lead_rule(self, deal: int) -> LeadRule:
-        """Return how the release of a deal names the leader. For a deal dealt ahead the leader is
-        not known.
+        """Return the rule by which the release of a deal names the leader.
+
+        For a deal dealt ahead the leader is not known.
         """
         if isinstance(self._profile, BigTwoProfile):
             return "holder"

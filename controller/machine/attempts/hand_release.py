@@ -38,8 +38,9 @@ class HandRelease:
         write_ordered: Callable[[], None],
         waiting_times: Callable[[], Mapping[str, int]],
     ) -> bool:
-        """Wait for the command, then release the hands. Return False if they may no longer be
-        released.
+        """Wait for a command to release the hands, then release them.
+
+        Return False if they may no longer be released.
 
         `lead_rule` returns how the release names the leader. It is called again with the command,
         because the leader of a deal dealt ahead is not known before. `write_ordered` writes what
@@ -69,7 +70,7 @@ class HandRelease:
         return True
 
     async def _valid_command(self) -> AcceptedCommand:
-        """Return a command that is still valid at the moment when it is executed.
+        """Return a command that is still valid when it is carried out.
 
         It was checked on arrival, but another command may have changed the match since.
         """
@@ -81,7 +82,7 @@ class HandRelease:
             order.refuse_with(vetoed)
 
     async def _next_command(self) -> AcceptedCommand:
-        """Return a command to release the hands that can be executed: the hopper must be empty.
+        """Return the next command to release the hands that is possible: the hopper must be empty.
 
         The board's lock checks this too. But a set that was put back too early must not void right
         hands.
@@ -122,7 +123,7 @@ class HandRelease:
         self._run.hands_out = True
 
     async def _lift(self, command: AcceptedCommand | None) -> None:
-        """Repeat the command until the board reports that the lift is up."""
+        """Repeat the RELEASE until the board reports that the lift is up."""
         stuck: set[str] = set()
         begun_s = self._loop.time()
         while not self._run.lift_raised.done():
@@ -167,7 +168,7 @@ class HandRelease:
         return why
 
     async def _refuse_release(self, command: AcceptedCommand | None, error: Exception) -> str:
-        """Refuse a release that is not possible. Return the reason."""
+        """Refuse a release that is not possible, and return the fault. Return the reason."""
         if isinstance(error, AttemptEnded):
             reason = error.reasons[0]
         elif isinstance(error, BoardRefused) and error.result is BoardResult.WRONG_ATTEMPT:

@@ -42,14 +42,16 @@ from drivers.typed_boards import DealerStatus, ReaderStatus
 
 
 def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
-    """Return the numbers of attempts that have a commitment and no end, in order."""
+    """Return the numbers of the attempts that have a commitment and no end, lowest first."""
     found = attempt_histories(chained.entry for chained in record.journal.entries())
     return tuple(number for number, progress in found.items() if _is_unfinished(progress))
 
 
 @dataclass(frozen=True)
 class UnfinishedAttempt:
-    """An attempt as the journal contains it. `key` is None if it was lost with the power.
+    """An unfinished attempt, as the journal contains it, with its key if that still exists.
+
+    `key` is None if it was lost with the power.
 
     `is_release_ordered` is True if a command to release its hands was accepted and not refused.
     """
@@ -72,7 +74,7 @@ class UnfinishedAttempt:
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
-        """Return the attempt of these entries, with the key from its file."""
+        """Return the attempt that these entries describe, with the key from its file."""
         raw = binding.key_files.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)
@@ -80,15 +82,15 @@ class UnfinishedAttempt:
 
     @property
     def entry_kinds(self) -> frozenset[str]:
-        """Return the kinds of entries that the attempt has."""
+        """Return the kinds of the entries that the attempt has."""
         return frozenset(self.progress.steps)
 
     def restore_writer(self) -> AttemptWriter:
-        """Return its writer, ready to continue."""
+        """Return the writer that continues the attempt's entries."""
         return AttemptWriter.restore(self.binding, self.progress, self.key)
 
     def readable_events(self) -> list[BoardEvent]:
-        """Return its board events as the boards reported them.
+        """Return the board events that can be decrypted, as the boards reported them.
 
         They end before the first event that cannot be opened, because nothing can be concluded
         after a gap.
@@ -96,12 +98,14 @@ class UnfinishedAttempt:
         return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
 
     def record_events(self) -> list[LoggedBoardEvent]:
-        """Return its board events for a record, or [] if one of its looks cannot be opened."""
+        """Return the board events for the record, or [] if a look of the reader cannot be
+        decrypted.
+        """
         return list(self._wire_events()) if self.is_complete else []
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every event can be read."""
+        """Return whether every board event can be decrypted."""
         return all(map(_is_readable, self._wire_events()))
 
     def _wire_events(self) -> Iterator[LoggedBoardEvent]:
@@ -113,7 +117,10 @@ class UnfinishedAttempt:
 
 
 def _is_unfinished(progress: AttemptHistory) -> bool:
-    """Return whether an attempt has a step left. An attempt without a commitment has none."""
+    """Return whether a step of the attempt is still missing.
+
+    An attempt without a commitment has none.
+    """
     steps = set(progress.steps)
     if "committed" not in steps or "sealed_to_chief" in steps:
         return False
@@ -124,7 +131,7 @@ def _is_unfinished(progress: AttemptHistory) -> bool:
 
 
 def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
-    """Return whether a key file belongs to this attempt and was not changed."""
+    """Return whether an unchanged key file belongs to this attempt."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
     except (UnsealError, KeyError, ValueError):
@@ -146,7 +153,7 @@ def _is_readable(event: LoggedBoardEvent) -> bool:
 
 
 def _board_event(event: LoggedBoardEvent) -> BoardEvent:
-    """Return an event of the journal in the form that the driver delivers."""
+    """Return an event of the journal in the form in which the driver delivers events."""
     told = (
         event.board,
         event.boot,
@@ -171,7 +178,7 @@ StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
 
 
 def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
-    """Return the run of an attempt that an earlier run of the daemon left unfinished.
+    """Return a run that continues the attempt of an earlier run of the daemon.
 
     It collects its boards' events from now on. It does not handle them before `replay`.
     """
@@ -190,7 +197,7 @@ def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> Attempt
 
 
 def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
-    """Return the attempts that the journal leaves unfinished, the oldest first.
+    """Return the attempts that are unfinished in the journal, oldest first.
 
     Call this before the boards are opened: the events that they send again belong to these
     attempts.
@@ -202,7 +209,9 @@ def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
 
 
 async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> None:
-    """Replay the events of an attempt's boards, and stop the attempt if the boards cannot continue.
+    """Replay the board events of an attempt.
+
+    Stop the attempt if the boards cannot continue it.
 
     Return at once if the boards do not matter: for hands that are out, and for an attempt that has
     ended. If an open lid has already stopped the attempt, the boards still have
@@ -246,7 +255,7 @@ async def _wait_for_all_events(
 
 
 def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
-    """Yield both boards' events in a possible order.
+    """Yield the events of both boards in an order in which they can have happened.
 
     When the boards send events again, the events of each board are in order, but all events of one
     board may come before those of the other. A card passes the gate only after its looks. Nothing
@@ -264,7 +273,7 @@ def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
 
 
 def disagreement(run: AttemptRun, dealer: DealerStatus, reader: ReaderStatus) -> str | None:
-    """Return the fault that keeps the boards from continuing an attempt, or None.
+    """Return the fault because of which the boards cannot continue an attempt, or None.
 
     If the earlier run routed the card at the window, that route is adopted.
     """

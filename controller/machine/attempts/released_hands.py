@@ -20,7 +20,7 @@ from controller.vault.dealt_hands import DealtHands
 
 
 class HandsWithPlayers:
-    """The attempt whose hands the players have, if any."""
+    """The attempt whose hands the players have now, or none."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record = record
@@ -41,7 +41,7 @@ class HandsWithPlayers:
         return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
     def dealt_hands(self) -> DealtHands | None:
-        """Return the hands that the vault holds for this attempt, or None."""
+        """Return the hands of this attempt from the vault, or None if it does not have them."""
         run = self._run
         if run is None or run.writer.vault.hands is None:
             return None
@@ -50,14 +50,17 @@ class HandsWithPlayers:
         return DealtHands(run.writer.vault, run.writer.sequence)
 
     def hand_over(self, run: AttemptRun, deal: DealId | None) -> None:
-        """Accept hands that were released. `deal` is the deal of the match, None in practice."""
+        """Store the attempt whose hands were released.
+
+        `deal` is the deal of the match, None in practice.
+        """
         self._run, self._deal = run, deal
         self._record.set_fault("HANDS_UNKNOWN", deal is not None and run.writer.is_key_lost)
         self._record.on_match()  # From now on, questions about these hands can be answered.
         self.on_match_changed()
 
     def on_match_changed(self) -> None:
-        """Close the attempt if its deal is over in the match."""
+        """Close the attempt if the match shows that its deal is over."""
         if self._run is None or self._deal is None or self._close_task is not None:
             return
         if is_deal_over(self._record.match_written, self._deal):
@@ -65,7 +68,10 @@ class HandsWithPlayers:
             self._close_task.add_done_callback(_check_close_task)
 
     async def close(self) -> None:
-        """Reveal the attempt, or recall it if its deal is dealt again. Raises StorageFailed."""
+        """Publish the attempt's seed, or write its recall if the deal is dealt again.
+
+        Raises StorageFailed.
+        """
         run, play = self._run, self._record.match_written
         if run is None:
             return
@@ -78,7 +84,7 @@ class HandsWithPlayers:
         self._record.on_match()
 
     async def wait_closed(self) -> None:
-        """Wait until the entries of a closed attempt are written."""
+        """Wait until the last entries of a closed attempt are written."""
         if self._close_task is not None:
             await asyncio.wait({self._close_task})
 
@@ -89,7 +95,7 @@ class HandsWithPlayers:
 
 
 def _check_close_task(closing: asyncio.Task[None]) -> None:
-    """Ignore a failure of the journal, because the journal reports it to its owner itself."""
+    """Ignore an error of the journal, because the journal itself reports it to its owner."""
     if not closing.cancelled() and not isinstance(closing.exception(), StorageFailed | None):
         raise closing.exception() or RuntimeError
 
@@ -101,7 +107,7 @@ ENTRIES_PER_TURN = 200
 def openable_attempts(
     played: Sequence[PlayedAttempt], play: TableMatch, when: str, practice: str
 ) -> tuple[PlayedAttempt, ...]:
-    """Return the attempts whose hands may be shown now.
+    """Return the played attempts whose hands may be published now.
 
     `when` is the profile's `hands_opened`. `practice` is the match id of deals without a match. A
     match ends with its verdict, and for its table also when another match begins there. A match
@@ -121,7 +127,7 @@ def openable_attempts(
 
 
 class UnopenedHands:
-    """Played attempts whose records are published as soon as the rules allow it."""
+    """The played attempts whose records are not published yet."""
 
     def __init__(self, binding: AttemptBinding, practice: str) -> None:
         self._binding, self._practice = binding, practice
@@ -130,7 +136,7 @@ class UnopenedHands:
         self._open_task: asyncio.Task[None] | None = None
 
     def on_match_changed(self) -> None:
-        """Publish the records that may be seen now."""
+        """Publish the records that may be published now."""
         if self._open_task is None and self._next_attempt() is not None:
             self._open_task = asyncio.get_running_loop().create_task(self._open_all())
             self._open_task.add_done_callback(_check_open_task)
@@ -154,7 +160,7 @@ class UnopenedHands:
         return self._binding.profile.hands_opened
 
     def _next_attempt(self) -> PlayedAttempt | None:
-        """Return the next attempt to publish, or to leave to the chief because its key is lost."""
+        """Return the next attempt to publish, or to leave to the chief if its key is lost."""
         played = self._record.state.played_attempts
         if not self._are_lost_keys_checked:  # a key goes while no daemon runs
             lost = next((one for one in played if one.is_over and self._is_key_lost(one)), None)
@@ -176,8 +182,9 @@ class UnopenedHands:
         )
 
     def _has_same_rules(self, one: PlayedAttempt) -> bool:
-        """Return whether an attempt was dealt with the present rules. Under other rules it may stay
-        closed.
+        """Return whether an attempt was dealt under the present rules.
+
+        Under other rules it may stay closed.
         """
         return one.rules_hash == self._binding.profile_hash.hex()
 
@@ -192,7 +199,10 @@ class UnopenedHands:
             self._open_task = None
 
     async def _open(self, one: PlayedAttempt) -> None:
-        """Publish a record. If its key is lost, write that only the chief can open it."""
+        """Publish the record of an attempt.
+
+        If its key is lost, write that only the chief can open it.
+        """
         left = UnfinishedAttempt.from_progress(self._binding, await self._read_progress(one))
         book = left.restore_writer()
         if book.is_key_lost:
@@ -216,6 +226,6 @@ class UnopenedHands:
 
 
 def _check_open_task(opening: asyncio.Task[None]) -> None:
-    """Ignore a failure of the journal, because the journal reports it to its owner itself."""
+    """Ignore an error of the journal, because the journal itself reports it to its owner."""
     if not opening.cancelled() and not isinstance(opening.exception(), StorageFailed | None):
         raise opening.exception() or RuntimeError

@@ -24,7 +24,7 @@ _AT_REST = (BoardActivity.IDLE, BoardActivity.STOPPED)
 
 
 class TableClearing:
-    """Waits for the sensors of one table, until the machine is ready for the next step.
+    """The part of a table that waits until its sensors show that people have cleared it.
 
     `ready` is set while both boards are connected. `on_status` is called after each status while
     cards are cleared.
@@ -41,7 +41,9 @@ class TableClearing:
         self._on_status = on_status
 
     async def wait_lift_down(self, *, set_back: bool) -> None:
-        """Wait until the hands were taken and, if due, the set is in the hopper.
+        """Wait until the hands are taken.
+
+        With `set_back`, also wait until the set is in the hopper.
 
         An obstacle that stays for longer than TAKE_TIMEOUT_S is shown as a fault.
         """
@@ -85,7 +87,7 @@ class TableClearing:
                 self._record.clear_fault(name)
 
     async def lower_empty_lift(self) -> None:
-        """Lower an empty lift that an earlier run of the daemon may have left up."""
+        """Lower an empty lift that is still up since an earlier run of the daemon."""
         overdue = _OverdueFault(self._record)
         async for status in self.poll_statuses():
             overdue.observe(lift_obstruction(status))
@@ -94,7 +96,7 @@ class TableClearing:
             await self._lower(status)
 
     def show_openings(self, status: DealerStatus) -> None:
-        """Set the faults of an open lid and a pressed emergency stop, by the dealer board's
+        """Set or clear the faults of an open lid and a pressed e-stop, by the dealer board's
         status.
         """
         self._record.set_fault("LID_OPENED", status.lid_open)
@@ -109,7 +111,7 @@ class TableClearing:
                 await self._dealer.release(status.attempt)
 
     async def _lower(self, status: DealerStatus) -> None:
-        """Lower a lift that is not down and carries no cards."""
+        """Lower a lift that carries no cards and is not down."""
         away = status.lift_up or not status.lift_down
         if away and not any(status.sees_pockets):
             # A hand in the way, or a lost line: the next poll shows the result.
@@ -128,7 +130,7 @@ class TableClearing:
 
 
 class _OverdueFault:
-    """Sets the present obstacle as a fault after TAKE_TIMEOUT_S, and clears it afterwards."""
+    """An obstacle that becomes a fault after TAKE_TIMEOUT_S, until it is gone."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record, self._loop = record, asyncio.get_running_loop()
@@ -136,7 +138,7 @@ class _OverdueFault:
         self._since_s = self._loop.time()
 
     def observe(self, name: str | None) -> None:
-        """Note the present obstacle by its name in the catalogue, or None."""
+        """Store the name of the present obstacle in the catalogue, or None if there is none."""
         if name != self._name:
             self._record.clear_fault(self._name or "")
             self._name, self._since_s = name, self._loop.time()
@@ -145,7 +147,8 @@ class _OverdueFault:
 
 
 def _lasting_obstruction(status: DealerStatus) -> str | None:
-    """Return the obstacle to show if it stays. An open lid and the emergency stop are shown at
-    once.
+    """Return the obstacle that is shown if it does not go away.
+
+    An open lid and the emergency stop are shown at once.
     """
     return None if status.lid_open or status.estop else obstruction(status)

@@ -23,7 +23,7 @@ _MAX_UNSYNCED = EVENT_MEMORY // 2
 
 
 class BoardLog:
-    """Collects events of both boards and writes them into the journal.
+    """The collector of both boards' events, which writes them into the journal.
 
     `seal(attempt)` returns the function that seals the faces of an attempt, or None if its key is
     lost. `on_synced(board, boot, number)` informs a board which events it may delete. `on_written`
@@ -51,7 +51,7 @@ class BoardLog:
 
     @property
     def pending_count(self) -> int:
-        """Return the number of events that are not appended yet."""
+        """Return the number of events that are not in the journal yet."""
         return len(self._pending)
 
     def add(self, event: BoardEvent) -> None:
@@ -62,7 +62,7 @@ class BoardLog:
             self._timer = self._loop.call_later(WRITE_DELAY_S, self._on_timer)
 
     def write(self) -> None:
-        """Append the waiting events to the journal now."""
+        """Append the collected events to the journal now."""
         self._cancel_timer()
         events, self._pending = self._pending, []
         for group in split_into_groups(events):
@@ -78,7 +78,7 @@ class BoardLog:
         self.on_written(events)
 
     async def sync(self) -> None:
-        """Make all events durable, and let the boards delete them. Raises StorageFailed."""
+        """Put all events on the disk, and let the boards delete them. Raises StorageFailed."""
         self.write()
         newest = dict(self._newest)
         self._unsynced = 0

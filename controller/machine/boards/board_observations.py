@@ -46,13 +46,13 @@ _STOP_FAULTS = {
 
 
 class BoardObservations:
-    """The observations of one attempt, from the dealer board's events in order of receipt."""
+    """The converter of one attempt's dealer board events into observations."""
 
     def __init__(self, attempt: int) -> None:
         self._attempt, self._doubled = attempt, 0
 
     def observation_of(self, event: BoardEvent) -> Observation | None:
-        """Return the observation that an event means, or None.
+        """Return the observation that follows from an event, or None.
 
         Events of another attempt mean nothing. A DOUBLE concerns the card after it.
         """
@@ -84,8 +84,9 @@ def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) 
 
 
 def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
-    """Return the place of the last event that led to this reason, as evidence for the fault
-    catalogue. Return {} if no event has a place.
+    """Return the place of the last event behind this reason, as evidence for the fault catalogue.
+
+    Return {} if no event has a place.
     """
     if reason == "DRIVE_LOST":
         away = [
@@ -163,8 +164,9 @@ _TRANSIENT_RESULTS: Final = frozenset({BoardResult.NOT_CLEAR, BoardResult.BUSY, 
 
 
 async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Send a command, and send it again once if its session ended. Commands are absolute, so this
-    is safe.
+    """Send a command, and send it a second time if its session ended.
+
+    Commands are absolute, so this is safe.
     """
     try:
         return await command()
@@ -175,7 +177,7 @@ async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 async def refusal_fault(
     refused: BoardRefused, dealer: DealerBoard, *, are_cards_fed: bool
 ) -> tuple[str, dict[str, bool | int]]:
-    """Return the fault behind a board's refusal, and the sensors' values for it.
+    """Return the fault that explains a board's refusal, and the values of the sensors that show it.
 
     `are_cards_fed`: cards of the attempt were fed already, so the pockets need not be empty.
     """
@@ -193,7 +195,10 @@ async def refusal_fault(
 
 
 def is_transient(refused: BoardRefused, fault: str) -> bool:
-    """Return whether the cause of a refused BEGIN has gone. `fault` then names no present cause."""
+    """Return whether the cause of a refused BEGIN is gone already.
+
+    `fault` then names no present cause.
+    """
     return fault == "BOARD_REFUSED" and refused.result in _TRANSIENT_RESULTS
 
 
@@ -226,5 +231,5 @@ def lift_obstruction(status: DealerStatus) -> str | None:
 
 
 def obstruction(status: DealerStatus) -> str | None:
-    """Return the fault that a new attempt would find now, or None if the machine is clear."""
+    """Return the fault that a new attempt would meet now, or None if the machine is clear."""
     return lift_obstruction(status) or (None if status.is_clear else "PATH_NOT_CLEAR")

@@ -31,17 +31,17 @@ FaultEvidence = Mapping[str, str]
 
 
 class BoardWatcher(Protocol):
-    """Receives the state of the boards."""
+    """The interface that receives changes of the boards' state."""
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Handle a board that answered and is the right one."""
+        """Handle a right board that answered."""
 
     def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
         """Handle the fault of a board that cannot be used, by its name in the catalogue."""
 
 
 class BoardConnection:
-    """One board and its link.
+    """The connection to one board, which is opened again when it is lost.
 
     `taken` and `kept` return, by boot id, the last event number that the journal has received and
     the last one that is on the disk.
@@ -66,7 +66,7 @@ class BoardConnection:
         link.on_down = self._on_down
 
     async def keep_open(self) -> None:
-        """Keep the line open until cancelled."""
+        """Keep the serial line open until the task is cancelled."""
         try:
             while True:
                 await self._open()
@@ -104,7 +104,7 @@ class BoardConnection:
 
 
 class TableBoards:
-    """The two boards, the attempt that they work on, and hands that are out.
+    """The two boards of a table, the running attempt, and the attempt whose hands are out.
 
     `run` is the present attempt, up to its release. `unfinished_runs` are attempts of an earlier
     run of the daemon that wait for their turn. `ready` is set while both boards are connected and
@@ -133,7 +133,7 @@ class TableBoards:
     # Events of the boards.
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Accept a right board, and clear its fault.
+        """Accept a right board, and clear its faults.
 
         The board is stopped first, because a command of another session may still be in progress.
         """
@@ -167,17 +167,17 @@ class TableBoards:
             self.run.on_line_lost(name)
 
     def on_session_renewed(self) -> None:
-        """Repeat the present targets, because the board has a new session and no command."""
+        """Send the present targets again, because a board has a new session without commands."""
         if self.run is not None:
             self.run.resend_targets()
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """Handle the refusal of a command that has no waiting sender."""
+        """Handle the refusal of a command that no caller awaits."""
         if self.run is not None:
             self.run.on_refused(refused)
 
     def stop_attempt(self, reason: str) -> None:
-        """End the running attempt, if any, for a reason outside the cards."""
+        """End the running attempt, if there is one, for a reason that is not about cards."""
         if self.run is not None:
             self.run.stop(reason)
 
@@ -200,8 +200,9 @@ class TableBoards:
         self._log_event(event)
 
     def _log_event(self, event: BoardEvent) -> None:
-        """Put an event on its way into the journal. Let a board continue that stopped because of
-        this program.
+        """Pass an event to the board log, which writes it into the journal.
+
+        Let a board continue that stopped because of this program.
         """
         self._board_log.add(event)
         if event.code is BoardEventCode.ENGINE:
@@ -235,13 +236,13 @@ class TableBoards:
             self._record.raise_fault("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
 
     async def _free_board_memory(self) -> None:
-        """Sync the events that the boards keep, so that they may delete them and continue."""
+        """Put the events on the disk, so that the boards may delete them and continue."""
         with suppress(StorageFailed):  # The journal reports the failure itself.
             await self._board_log.sync()
             self.on_session_renewed()
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
-        """Return the function that seals faces of an attempt, or None if its key is lost."""
+        """Return the function that seals the faces of an attempt, or None if its key is lost."""
         runs = (run for run in self._runs() if run.number == attempt and not run.writer.is_key_lost)
         seals = (run.writer.seal for run in runs)
         return next(seals, None)
@@ -252,7 +253,7 @@ class TableBoards:
         return self.run is not None or self.hands_with_players.run is not None
 
     def _runs(self) -> Iterator[AttemptRun]:
-        """Yield the attempts that are not closed. Each handles its own events."""
+        """Yield the runs of the attempts that are not closed. Each handles its own events."""
         yield from (
             run
             for run in (self.run, self.hands_with_players.run, *self.unfinished_runs)
@@ -260,12 +261,12 @@ class TableBoards:
         )
 
     async def wait_reopenable(self) -> None:
-        """Wait until opening a port can do no harm: no card of an attempt moves."""
+        """Wait until no card of an attempt moves, so that a port may be opened without harm."""
         if self.run is not None:
             await self.run.cards_at_rest.wait()
 
     async def shut_down(self, limit_s: float) -> None:
-        """End the running attempt if its hands are not held: the daemon stops.
+        """End the running attempt unless its hands are held, because the daemon stops.
 
         Wait `limit_s` seconds at most for its last entry.
         """
@@ -277,12 +278,12 @@ class TableBoards:
 
     @property
     def known_attempts(self) -> list[int]:
-        """Return the highest attempt numbers that the boards know."""
+        """Return the highest attempt number that each board knows."""
         return [welcome.attempt for welcome in self._welcomes.values()]
 
     @property
     def firmware(self) -> ReportedBoards:
-        """Return what the connected right boards report about themselves."""
+        """Return the facts that the connected right boards report about themselves."""
         up = self._welcomes
         dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
         reader = _board_firmware(up["reader"]) if "reader" in up else None

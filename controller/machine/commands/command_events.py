@@ -58,7 +58,7 @@ from controller.words import Words, quoted_words
 def enter_tribute(
     args: TributeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event of a tribute that a referee saw, or of its correction.
+    """Return the event of a tribute that a referee saw, or the event that corrects one.
 
     If two seats pay, the other tribute stays as it was entered before, unless the command contains
     it too.
@@ -78,8 +78,8 @@ def enter_tribute(
 def enter_return(
     args: ReturnArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event of a return that a referee saw: the first of a seat, or one that replaces a
-    wrong one.
+    """Return the event of a return that a referee saw: the first one of a seat, or one that
+    replaces a wrong one.
 
     If the rulebook keeps returns secret (暗还, seed 004 CN5), the card is not published.
     """
@@ -117,8 +117,8 @@ def events_of_command(
 
 
 def meeting_of(args: SetMatchArgs) -> tuple[Meeting, PenaltyRecord]:
-    """Return the match that a command lays out, and the penalties of its pairs from earlier
-    matches.
+    """Return the match that the command `set_match` describes, and the penalties of its pairs
+    from earlier matches.
 
     Raises BadArgs for a wrong entry of the record.
     """
@@ -167,7 +167,10 @@ def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: i
 
 
 def _out(args: OneSeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event of a player who is out. A referee needs no confirmation by an opponent."""
+    """Return the event of a player who reports to be out.
+
+    A referee needs no confirmation by an opponent.
+    """
     if signer.role in REFEREE_ROLES:
         return match_events.OutConfirmed(at_ms=at_ms, seat=args.seat)
     return seat_buttons.meaning_of_long_press(match, args.seat, at_ms)
@@ -182,7 +185,7 @@ def _choose(args: ChooseArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 
 
 def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the event maker of a command that names only a seat."""
+    """Return the function that makes the event of a command whose only argument is a seat."""
     return lambda said, who, match, at_ms: kind(at_ms=at_ms, seat=said.seat)
 
 
@@ -190,7 +193,7 @@ def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
 
 
 def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that pauses the table, or the whole area, which only the chief may pause."""
+    """Return the event that pauses the table, or, by the chief only, the whole area."""
     if not args.area:
         return match_events.TableSuspended(at_ms=at_ms, reason=args.reason)
     _require_chief(signer)
@@ -268,8 +271,8 @@ def _stop_deal(args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: 
 
 
 def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the event maker of a decision with a reason, which may be a verbal decision of the
-    chief.
+    """Return the function that makes the event of a decision with a reason, which may be the
+    chief's verbal one.
     """
 
     def meaning(

@@ -60,7 +60,7 @@ _DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
 
 
 class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything at a table that a command may name.
+    """The things at a table that a command can name, from which samples are made.
 
     `cut` is a legal cut, and `cards` are the cards of a set. The context also contains the present
     faults by name and board, and the calls for a referee.
@@ -75,14 +75,16 @@ class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandSample(msgspec.Struct, frozen=True):
-    """The arguments of a command, and the seat that they name, if any."""
+    """Sample arguments of a command, with which the table tests whether the command is possible
+    now.
+    """
 
     args: Args
     seat: Seat | None = None
 
 
 def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples of a command at this table, at least one."""
+    """Yield samples of a command at this table; there is at least one."""
     if cmd in _SEAT_COMMANDS:
         return iter(_seat_samples(cmd))
     making = _SAMPLERS.get(cmd)
@@ -92,8 +94,8 @@ def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def verbal_sample(sample: CommandSample) -> CommandSample | None:
-    """Return a sample as the chief's verbal decision, entered by a referee, or None if that is not
-    possible.
+    """Return a sample as a verbal decision of the chief that a referee enters, or None if that
+    is not possible.
     """
     if not isinstance(sample.args, VerbalArgs):
         return None
@@ -101,7 +103,9 @@ def verbal_sample(sample: CommandSample) -> CommandSample | None:
 
 
 def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
-    """Yield the values of a sample that the table does not have, as a refusal would name them."""
+    """Yield the values of a sample that the table does not have, in the form in which a refusal
+    shows them.
+    """
     match, real = known.match, set(known.sets)
     if match is not None:
         real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}
@@ -182,7 +186,7 @@ def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
 def _optional_seat_samples(
     cmd: str, said: tuple[tuple[str, int], ...]
 ) -> tuple[CommandSample, ...]:
-    """Return a sample for each seat, and one without a seat."""
+    """Return one sample for each seat, and one without a seat."""
     named = dict(said)
     without = {} if cmd == "cut_by_hand" else named  # A set that stays uncut has no number.
     return (
@@ -206,22 +210,25 @@ def _sample_sets_to_clear(cmd: str, known: SampleContext) -> Iterator[CommandSam
 
 
 def _sample_sets_to_load(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the sets of the table, and a new one."""
+    """Yield samples with each set of the table, and with a new one."""
     for name in known.sets:
         yield _new_sample(cmd, {"set": name, "back": "A"})
     yield _new_sample(cmd, {"set": "another set", "back": "A"})
 
 
 def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the rulings of the match, the newest first. Open rulings are among the last."""
+    """Yield samples with the rulings of the match, newest first.
+
+    Open rulings are among the last.
+    """
     rulings = () if known.match is None else known.match.rulings
     for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
         yield _new_sample(cmd, {"ruling": name})
 
 
 def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield everything that a referee may have entered as a verbal decision: rulings and
-    corrections.
+    """Yield samples with each ruling and correction that a referee may have entered as a verbal
+    decision.
     """
     yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
@@ -230,7 +237,10 @@ def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the last deal with a result. A person who may correct any deal may correct this one."""
+    """Yield a sample with the last deal that has a result.
+
+    A person who may correct any deal may correct this one.
+    """
     last = last_deal_row(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
     said = {"order": ["N", "W", "S"], "reason": _REASON}
     yield _new_sample(cmd, {"deal": 1 if last is None else last.deal, **said})
@@ -242,7 +252,7 @@ def _sample_signers(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield the present faults and the calls for a referee."""
+    """Yield samples with the present faults and the calls for a referee."""
     found: Iterable[tuple[str, str]] = (
         *known.raised_faults,
         *((why.upper(), "") for why in known.match_calls),
@@ -275,7 +285,7 @@ _NEEDS_CHIEF: Final = "NEEDS_CHIEF"
 
 
 class CommandOffers:
-    """The answer to the command `offers`.
+    """The answer to the command `offers`: for each command, whether it is possible now or why not.
 
     `outside_state` returns the state outside journal and match that matters. The answer is stored
     until one of them changes.
@@ -355,7 +365,9 @@ class CommandOffers:
     def _try_sample(
         self, cmd: str, role: Role, sample: CommandSample
     ) -> tuple[Failure | None, bool]:
-        """Return the refusal of a sample, and whether the sample was tried as a verbal decision."""
+        """Return the refusal of a sample, if any, and whether the sample was tried as a verbal
+        decision.
+        """
         refused = self._sample_refusal(cmd, role, sample)
         if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
@@ -372,7 +384,10 @@ class CommandOffers:
 
 
 def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure | None:
-    """Return the common refusal, with one more refused sample (None: it was accepted)."""
+    """Return the refusal that several samples have in common.
+
+    `refused` is that of one more sample, or None if it was accepted.
+    """
     if why is None or refused is None:
         return why or refused
     if why.code == refused.code and why != refused:
@@ -381,7 +396,7 @@ def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure |
 
 
 def _without_evidence(why: Failure) -> Failure:
-    """Return a refusal that names no value."""
+    """Return the refusal without any value in its evidence."""
     bare = failure(why.code)
     return msgspec.structs.replace(
         why, message=bare.message, message_zh=bare.message_zh, found=None
@@ -398,8 +413,9 @@ def without_sample(why: Failure, sample: CommandSample, known: SampleContext) ->
 
 
 def _is_same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
-    """Return whether nothing has changed. Large values are compared by identity, small ones by
-    value.
+    """Return whether nothing has changed between two calls.
+
+    Large values are compared by identity, small ones by value.
     """
     large = 2
     if len(now) != len(seen) or now[large:] != seen[large:]:

@@ -51,26 +51,31 @@ ReadCommand = Callable[[Any], dict[str, Any]]
 
 
 class EarlyPress(NamedTuple):
-    """A press that was refused, and its time (`at_s`, by the loop's clock)."""
+    """A button press that came too early and was refused.
+
+    `at_s` is its time by the loop's clock.
+    """
 
     command: ClientCommand
     at_s: float
 
 
 class CommandActions(Protocol):
-    """What the command processor needs from the code that executes commands."""
+    """The interface of the code that executes commands, as the command processor uses it."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine is not possible now, or None."""
+        """Return the reason why a step of the machine is not possible now, or None."""
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step is not the machine's in a deal by hand, or None."""
+        """Return the reason why the machine does not do a step in a deal by hand, or None."""
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an action would be refused, or None. Nothing is executed."""
+        """Return the refusal of an action, or None if it is possible. Nothing is executed."""
 
     def action_for(self, cmd: str) -> Callable[[AcceptedCommand], Awaitable[None]] | None:
-        """Return the action of a command, or None if a step of the machine waits for it."""
+        """Return the function that carries out a command, or None if a step of the machine
+        waits for the command.
+        """
 
 
 class CommandProcessor:
@@ -129,7 +134,7 @@ class CommandProcessor:
         return CommandReply(id=command.id, ok=True, result=result)
 
     def submit_press(self, cmd: str, **args: object) -> None:
-        """Give a command by a button of the table itself, if it is possible now.
+        """Give the command of a button at the table, if it is possible now.
 
         A press needs no role, because the program decides what it means. A start that is pressed
         while the machine polls its sensors is kept for EARLY_PRESS_TIMEOUT_S.
@@ -168,7 +173,7 @@ class CommandProcessor:
                     del self._waiting_steps[name]
 
     def _take_kept_press(self, names: Sequence[str]) -> AcceptedCommand | None:
-        """Return the press of a start that came a moment too early and is right by now."""
+        """Return a press of START that came a moment too early and is possible by now."""
         early, self._kept_press = self._kept_press, None
         if early is None or early.command.cmd not in names:
             return None
@@ -202,14 +207,19 @@ class CommandProcessor:
         return await asyncio.shield(order.answer)
 
     def _known_content(self, signed: tuple[str, str]) -> bytes | None:
-        """Return the content of the order that has an id; None where that is not known."""
+        """Return the content hash of the command that already has this id, or None if it is not
+        known.
+        """
         if signed in self._pending:
             return content_hash(self._pending[signed].message)
         row = self._record.state.answers.get(signed)
         return self.completed.content_of(*signed) if row is None else row_content_hash(row)
 
     def _reject_used_id(self, command: ClientCommand, signer: CommandSigner) -> CommandRefused:
-        """Return the refusal of an order with the id of another one; journal it the first time."""
+        """Return the refusal of a command whose id another command already has.
+
+        Write it once into the journal.
+        """
         if command.boot != self.boot:
             return self._reject(command, failure("OTHER_RUN"), signer.name)
         why, key = (
@@ -224,7 +234,7 @@ class CommandProcessor:
         return self._reject(command, why, signer.name)
 
     def _known_answer(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
-        """Return the answer of an id: from the journal (any run), or from this run."""
+        """Return the answer of the command with this id, from this run or from the journal."""
         known = self._record.state.answers.get(signed)
         if known is not None:
             return failure(known["refused"]) if "refused" in known else dict(known["result"])
@@ -236,7 +246,7 @@ class CommandProcessor:
     def _start(
         self, command: ClientCommand, signer: CommandSigner, signed: tuple[str, str]
     ) -> AcceptedCommand:
-        """Begin a command that is new in this run. Raises CommandRefused."""
+        """Begin to execute a command whose id is new in this run. Raises CommandRefused."""
         if command.boot != self.boot:
             raise self._reject(command, failure("OTHER_RUN"), signer.name)
         if self.completed.is_full(signed[0]):
@@ -262,7 +272,7 @@ class CommandProcessor:
             self.completed.remember(command, answer.result())
 
     def _signer(self, command: ClientCommand) -> CommandSigner:
-        """Return the signer of a command, by the present roster and the signature."""
+        """Return the signer of a command, by its signature and the admitted keys."""
         client = self._roster.look_up_signing_key(command.key)
         if isinstance(client, NotAdmitted):
             why = failure(client.code, **client.evidence)
@@ -288,7 +298,7 @@ class CommandProcessor:
         return True
 
     def _reject(self, command: ClientCommand, why: Failure, name: str) -> CommandRefused:
-        """Count and log a command that its signer may not give. Return the refusal."""
+        """Count and log a command that its signer is not allowed to give. Return the refusal."""
         self._refused_counts[why.code] += 1
         key = escape_unprintable(shorten(command.key or "(none)", _MAX_KEY_CHARS))
         unsaid = self._refusal_log.allow_line(key, asyncio.get_running_loop().time())
@@ -299,7 +309,9 @@ class CommandProcessor:
         return CommandRefused(why)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why a command would be refused now, or None. No board is asked.
+        """Return the reason why a command would be refused now, or None.
+
+        No board is asked.
 
         Nothing is executed or published.
         """
@@ -314,7 +326,7 @@ class CommandProcessor:
 
     @property
     def awaited_steps(self) -> frozenset[str]:
-        """Return the steps of the machine that wait for a command now."""
+        """Return the steps of the machine that wait for a command at present."""
         return frozenset(name for name, taker in self._waiting_steps.items() if not taker.done())
 
     def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
@@ -324,13 +336,15 @@ class CommandProcessor:
         return refused
 
     def _unawaited_refusal(self, cmd: str) -> Failure | None:
-        """Return why no step waits for this command, or None if one does."""
+        """Return the refusal if no step of the machine waits for this command, or None if one
+        does.
+        """
         if cmd in self.awaited_steps:  # If not, its step was given up, perhaps at this moment.
             return None
         return failure("WRONG_PHASE", **self._current_phase())
 
     def _current_phase(self) -> dict[str, Words]:
-        """Return the evidence for a step that was just given up."""
+        """Return the present phase in words, as evidence for a refusal."""
         return {
             "found": quoted_words([self._phase()], MACHINE_PHASE_WORDS),
             "expected": Words("a moment", "下一步骤"),
@@ -357,7 +371,10 @@ class CommandProcessor:
         return None
 
     def _dispatch(self, command: ClientCommand, signer: CommandSigner) -> AcceptedCommand:
-        """Pass a command to its action, or to the step that waits for it. Raises CommandRefused."""
+        """Pass a command to the function that carries it out, or to the step that waits for it.
+
+        Raises CommandRefused.
+        """
         order = AcceptedCommand(command, signer, parse_command(command), self._record)
         act = self.actions.action_for(command.cmd)
         if act is not None:
@@ -379,7 +396,7 @@ class CommandProcessor:
     async def _run_action(
         self, act: Callable[[AcceptedCommand], Awaitable[None]], command: AcceptedCommand
     ) -> None:
-        """Execute a command if it is still valid.
+        """Carry out a command, if it is still valid.
 
         Another command may have acted since it came. Raises CommandRefused.
         """
@@ -401,15 +418,13 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Retrieve an answer that may have no receiver: the answer to a press, or to a client that
-    left.
-    """
+    """Read an answer that may have no receiver, such as the answer to a button press."""
     if not answer.cancelled():
         answer.exception()
 
 
 def _deal_words(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
-    """Return the deal and attempt of a command as people count them.
+    """Return the deal and attempt that a command names, in the numbers that people use.
 
     `attempt` is None if no hands are out. An unknown attempt is named by its number.
     """

@@ -24,7 +24,8 @@ from controller.words import Words, signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
-    """The signer of a command: the name of the certificate, its role, and the person who uses it.
+    """The signer of a command: the name of the key's certificate, its role, and the person who
+    uses the key.
 
     `person` is None if the command names no person.
     """
@@ -35,7 +36,9 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def signed_text(self) -> str:
-        """Return the text for rows and people: the person, if named, and the name of the key."""
+        """Return the signer as text for people: the person, if the command names one, and the
+        name of the key.
+        """
         return signer_text(self.name, self.person)
 
     def decided_by(self, args: VerbalArgs) -> str:
@@ -45,14 +48,14 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
         return args.by or self.signed_text
 
     def entered_by(self, args: VerbalArgs) -> str | None:
-        """Return who entered a verbal decision of the chief, or None for the signer's own
-        decision.
+        """Return the person who entered a verbal decision of the chief, or None if the signer
+        decided.
         """
         return self.signed_text if args.verbal else None
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
-    """A request: a command, its parsed arguments, and the signer.
+    """A request to be checked: a command, its parsed arguments, and the signer.
 
     `key` is the key that signed it. None means that the request only asks whether the command is
     possible.
@@ -79,20 +82,20 @@ CommandAnswer = dict[str, Any] | Failure
 
 
 def content_hash(command: ClientCommand) -> bytes:
-    """Return a hash of the content of a command: its fields without id, run and signature."""
+    """Return a hash over the fields of a command without its id, run and signature."""
     of = [command.deal, command.attempt]
     return _short_hash(canonical_json([command.cmd, of, command.person, command.args]))
 
 
 def row_content_hash(row: Mapping[str, Any]) -> bytes | None:
-    """Return the content hash of a `command` row, or None if the row has no arguments."""
+    """Return the content hash of a journal row `command`, or None if the row has no arguments."""
     if "args" not in row:
         return None
     return _short_hash(canonical_json([row["cmd"], row["of"], row["person"], row["args"]]))
 
 
 class CompletedCommands:
-    """The results of all commands of a run, by signer and id."""
+    """The answers to all commands of a run, by signer and command id."""
 
     def __init__(
         self, max_commands: int = MAX_COMMANDS_OF_KEY, max_answers: int = MAX_WHOLE_ANSWERS
@@ -102,7 +105,9 @@ class CompletedCommands:
         self._answers: dict[tuple[str, str], CommandAnswer] = {}
 
     def remember(self, command: ClientCommand, answer: CommandAnswer | None) -> None:
-        """Store a command and its answer, or None without an answer. The first call counts.
+        """Store a command with its answer, or with None if it has no answer.
+
+        The first call counts.
 
         After a key has reached its limit, nothing more is stored, and none of its commands is
         executed.
@@ -120,7 +125,8 @@ class CompletedCommands:
                 del self._answers[next(iter(self._answers))]
 
     def answer_of(self, key: str, command_id: str) -> CommandAnswer | str | None:
-        """Return the answer of a completed command, or its code if only that is stored, or ACTED.
+        """Return the answer of a completed command, or only its code or ACTED if no more is stored.
+
         Return None for an unknown command.
         """
         answer = self._answers.get((key, command_id))
@@ -130,12 +136,12 @@ class CompletedCommands:
         return None if known is None else known[0]
 
     def content_of(self, key: str, command_id: str) -> bytes | None:
-        """Return the content hash of a completed command, or None for an unknown one."""
+        """Return the content hash of a completed command, or None if the id is not known."""
         known = self._known.get(key, {}).get(_short_hash(command_id.encode()))
         return None if known is None else known[1]
 
     def is_full(self, key: str) -> bool:
-        """Return whether a key has reached the limit of commands."""
+        """Return whether a key has given as many commands as one run permits."""
         return len(self._known.get(key, ())) >= self._max_commands
 
 
@@ -144,7 +150,7 @@ def _short_hash(what: bytes) -> bytes:
 
 
 class CommandRefused(Exception):
-    """A command that is not executed, with the refusal for the client."""
+    """A refusal of a command, as an exception with the answer for the client."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -174,7 +180,7 @@ def _cached_failure(name: str, said: tuple[tuple[str, str | Words], ...]) -> Fai
 
 
 def failure_of(refusal: Refusal) -> Failure:
-    """Return the refusal of the match for the client."""
+    """Convert a refusal of the match into a refusal for the client."""
     named = refusal.subject if isinstance(refusal.subject, str) else None
     return msgspec.structs.replace(failure(refusal.code, **refusal.evidence), found=named or None)
 
@@ -201,17 +207,20 @@ class AcceptedCommand:
         return RequestedCommand(self.message.cmd, self.args, self.signer, self.message.key)
 
     def write(self, result: Mapping[str, Any] | None = None) -> None:
-        """Write the command as executed. The executor syncs, and then calls `send_answer`."""
+        """Write the command into the journal, with its result.
+
+        The executor syncs, and then calls `send_answer`.
+        """
         self._result = dict(result or {})
         self._write({"result": self._result})
 
     def send_answer(self, sealed: Mapping[str, Any] | None = None) -> None:
-        """Answer with the written result, and with data that only the sender may read."""
+        """Send the written result, and `sealed`, which only the sender can read."""
         if not self.answer.done():
             self.answer.set_result({**(self._result or {}), **(sealed or {})})
 
     async def write_and_answer(self, result: Mapping[str, Any] | None = None) -> None:
-        """Write the command as executed, and answer when the entry is durable."""
+        """Write the command into the journal, and answer when the entry is on the disk."""
         self.write(result)
         await self._record.sync()
         self.send_answer()
@@ -221,7 +230,7 @@ class AcceptedCommand:
         self.refuse_with(failure(name, **evidence))
 
     def refuse_with(self, why: Failure) -> None:
-        """Answer that the command is refused, for a reason that other code found."""
+        """Answer that the command is refused, with a reason that other code found."""
         if self._result is not None:
             self._write({"refused": why.code})
             self._record.journal.flush()
@@ -229,7 +238,7 @@ class AcceptedCommand:
             self.answer.set_exception(CommandRefused(why))
 
     def write_refusal(self, why: Failure) -> None:
-        """Write the refusal of a command that was not begun."""
+        """Write into the journal that the command was refused before it began."""
         self._write({"refused": why.code})
         self._record.journal.flush()
 
@@ -263,7 +272,7 @@ class AcceptedCommand:
 
 
 def uncut_reason(command: AcceptedCommand) -> str | None:
-    """Return the reason in a command to start a deal without a cut, or None."""
+    """Return the reason for no cut in a command that starts a deal, or None."""
     return (
         command.args.reason if command.message.cmd == "start_deal" and command.args.uncut else None
     )
@@ -279,7 +288,7 @@ def parse_command(command: ClientCommand) -> msgspec.Struct:
 
 
 def _storable_args(args: dict[str, Any]) -> dict[str, Any] | str:
-    """Return the arguments of a command in a form that an entry can contain.
+    """Return the arguments of a command in a form that a journal entry can contain.
 
     If an entry cannot contain them, return the JSON text that was signed.
     """

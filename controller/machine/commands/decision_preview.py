@@ -39,7 +39,7 @@ _ANY_SIGNER = CommandSigner("foresight", Role.CHIEF)
 
 
 class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a match that a decision can change. Levels are texts."""
+    """The part of a match that a decision of a referee can change. Levels are texts."""
 
     levels: dict[Side, str]
     failures: dict[Side, int]
@@ -69,7 +69,9 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One stop: its reason, the seconds of the match that it has cost, and whether it continues."""
+    """One stop of a table: its reason, the seconds of the match that it took, and whether it
+    continues.
+    """
 
     reason: str
     seconds: int
@@ -77,7 +79,7 @@ class StopTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The added time (补时) that a referee may still give for the stops of this table.
+    """The added time (补时) that a referee may still give for the stops at this table.
 
     `needs` is the role that must decide on this amount. 0 seconds: no stop is open.
     """
@@ -88,7 +90,7 @@ class LostTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
-    """Return the effect of a decision on the match at `at_ms`. Raises CommandRefused."""
+    """Return what a decision at `at_ms` would change in the match. Raises CommandRefused."""
     args, match = _parse_decision(said), play.match
     if not isinstance(match, GuandanMatch):
         raise CommandRefused(failure("NO_MATCH"))
@@ -104,7 +106,10 @@ def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[st
 
 
 def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
-    """Return the added time for open stops. Raises CommandRefused."""
+    """Return the time that stops took from the match and that no referee has decided about yet.
+
+    Raises CommandRefused.
+    """
     if match is None:
         raise CommandRefused(failure("NO_MATCH"))
     due = match_clock.added_time_due(match.clock, at_ms)
@@ -133,7 +138,7 @@ def _parse_decision(args: ForeseeArgs) -> Args:
 
 
 def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms: int) -> TableMatch:
-    """Return the match after a decision that is only tried. Raises CommandRefused."""
+    """Return the match as it would be after a decision. Raises CommandRefused."""
     try:
         wanted = events_of_command(cmd, args, _ANY_SIGNER, match, at_ms)
     except RefusedError as error:
@@ -148,9 +153,7 @@ def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms:
 
 
 def _deciding_events(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
-    """Return the event that brings a proposed ruling into force. A proposal alone changes
-    nothing.
-    """
+    """Return the event that puts a proposed ruling into force. A proposal alone changes nothing."""
     if len(wanted) != 1 or not isinstance(wanted[0], RulingProposed):
         return ()
     said = wanted[0]

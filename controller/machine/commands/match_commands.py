@@ -54,7 +54,8 @@ from controller.words import Words
 
 
 class MatchCommands:
-    """Handlers of the match's commands, of its timer, and of its questions to the vault.
+    """The part of a machine that handles the commands of the match, the match's timer, and its
+    questions to the vault.
 
     `dealt` returns the hands that the players hold, or None if this machine does not know them.
     """
@@ -67,7 +68,7 @@ class MatchCommands:
         self._timer: asyncio.TimerHandle | None = None
 
     def events_refusal(self, *wanted: MatchEvent) -> EventRefused | None:
-        """Return the refusal of the first event that the match would refuse, or None."""
+        """Return the first refusal of the match for these events, or None."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
             _, effects = dry_run(play, event)
@@ -79,7 +80,7 @@ class MatchCommands:
         return None
 
     def require_accepted(self, request: RequestedCommand) -> None:
-        """Check that the match would accept the request. Raises CommandRefused."""
+        """Raise CommandRefused unless the match would accept the request."""
         self._require_events(self.match_events(request))
 
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
@@ -116,7 +117,7 @@ class MatchCommands:
             self._record.write_match(event)
 
     def require_no_match(self) -> None:
-        """Check that another match may be set up. Raises CommandRefused."""
+        """Raise CommandRefused unless another match may be set up."""
         match = self._record.match_written.match
         if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
             raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
@@ -140,7 +141,9 @@ class MatchCommands:
         await command.write_and_answer({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
-        """Refuse a pair that is disqualified, by its record or by an earlier match here."""
+        """Raise CommandRefused if a pair is disqualified, by its record or by an earlier match
+        here.
+        """
         out = pairs_disqualified(brought, meeting.event)
         here = disqualified_pairs(self._record.match_written)
         ids = [pair.id for pair in meeting.pairs.values()]
@@ -168,7 +171,9 @@ class MatchCommands:
         await command.write_and_answer({"right": right})
 
     async def judge_return(self, command: AcceptedCommand) -> None:
-        """Answer whether a card is a right return. Raises CommandRefused.
+        """Answer whether a card is an allowed return.
+
+        Raises CommandRefused.
 
         If the hands are unknown, the card is recorded as shown.
         """
@@ -202,7 +207,8 @@ class MatchCommands:
         )
 
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
-        """Return the hands to compare a tribute with, or None if it is recorded as shown.
+        """Return the hands with which a tribute is compared, or None if it is recorded as
+        people saw it.
 
         Raises CommandRefused if neither is possible.
         """
@@ -216,7 +222,8 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return the hands to compare a return with, the finish that it follows, and its receiver.
+        """Return the hands with which a return is compared, the finish order before it, and its
+        receiver.
 
         Return None if it is recorded as shown. Raises CommandRefused if neither is possible.
         """
@@ -235,7 +242,7 @@ class MatchCommands:
         await command.write_and_answer()
 
     def _known_hands(self) -> DealtHands | None:
-        """Return the hands to compare a card with, or None if they are unknown."""
+        """Return the hands with which a card is compared, or None if they are not known."""
         match = self._record.match_written.match
         by_hand = match is None or match.by_hand
         return None if by_hand else self._dealt_hands()
@@ -248,7 +255,7 @@ class MatchCommands:
         return sheet_data(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
-        """Return the possible answers to a charge. Raises CommandRefused."""
+        """Return the rulings that are possible after a charge. Raises CommandRefused."""
         match = self._require_guandan()
         try:
             found = legal_rulings(match, args, self._record.clock())
@@ -257,7 +264,7 @@ class MatchCommands:
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
 
     def preview(self, args: ForeseeArgs) -> dict[str, Any]:
-        """Return the effect of a decision on the match. Raises CommandRefused."""
+        """Return what a decision would change in the match. Raises CommandRefused."""
         return preview_decision(self._record.match_written, args, self._record.clock())
 
     def lost_time(self) -> dict[str, Any]:
@@ -280,7 +287,7 @@ class MatchCommands:
             self._timer = None
 
     def _vault_answer(self, play: TableMatch) -> MatchEvent | None:
-        """Return the vault's answer to the match's question, or None without a question."""
+        """Return the vault's answer to a question of the match, or None if there is no question."""
         match, dealt = play.match, self._dealt_hands()
         if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
             return None
@@ -336,7 +343,7 @@ def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
 
 
 def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping[str, Any]:
-    """Return the data of the first entry of a match."""
+    """Return the data of the entry that begins a match."""
     return {
         "match": meeting.match_id,
         "meeting": msgspec.to_builtins(meeting),
@@ -347,7 +354,9 @@ def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping
 
 
 def _require_laid(match: GuandanMatch, seat: Seat) -> None:
-    """Refuse a question about a hand that has laid no tribute. Raises CommandRefused."""
+    """Raise CommandRefused if a seat has not laid its tribute, so that nothing can be asked
+    about it.
+    """
     asked = match.exchange
     if asked is None or seat not in asked.payers:
         payers = " / ".join(asked.payers) if asked is not None else ""

@@ -24,7 +24,7 @@ from controller.words import names_in_signer_text
 
 
 class OpenedHands:
-    """The released hands that were opened, and the persons who saw them."""
+    """The hands that the chief opened after their release, and the persons who saw them."""
 
     def __init__(
         self,
@@ -38,7 +38,9 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt. Raises CommandRefused.
+        """Answer with a hand as it was dealt, encrypted for the sender.
+
+        Raises CommandRefused.
 
         The answer is sealed, so that only the sender can read the hand.
         """
@@ -69,7 +71,7 @@ class OpenedHands:
         command.send_answer({"sealed": box})
 
     def require_openable(self) -> tuple[AnyMatch, DealtHands]:
-        """Return the match and its hands, if a hand may be opened. Raises CommandRefused."""
+        """Return the match and its hands, or raise CommandRefused if no hand may be opened."""
         match, dealt = self._record.match_written.match, self._dealt_hands()
         if match is None or not match.is_deal_under_way or not (match.led or match.claimed):
             raise CommandRefused(failure("HAND_CLOSED"))
@@ -78,10 +80,9 @@ class OpenedHands:
         return match, dealt
 
     def require_unseen(self, request: RequestedCommand) -> None:
-        """Refuse a command that ends the present deal, if its author saw a hand of the deal.
+        """Raise CommandRefused if the signer of a command that ends the deal saw a hand of it.
 
-        A spoken decision is refused too, because its author cannot be verified. Raises
-        CommandRefused.
+        A spoken decision is refused too, because its author cannot be verified.
         """
         match = self._record.match_written.match
         if match is None:
@@ -93,7 +94,7 @@ class OpenedHands:
             raise CommandRefused(failure("OPENED_BY_YOU"))
 
     def _views_of(self, match_id: str, deal: int) -> Iterator[HandViewed]:
-        """Yield the views of hands of a deal, from all its attempts."""
+        """Yield the records of persons who saw hands of a deal, over all its attempts."""
         for one in (*self._record.state.viewed_hands, *self._being_viewed):
             if (one.match, one.deal) == (match_id, deal):
                 yield one

@@ -35,14 +35,17 @@ _COPIED_FIELDS = frozenset(Charge.__struct_fields__) - frozenset(Incident.__stru
 
 
 def require_guandan(match: AnyMatch) -> GuandanMatch:
-    """Return the match if it is a Guandan match. Raises RefusedError for another game."""
+    """Return the match, or raise CommandRefused if it is not a match of Guandan.
+
+    Raises RefusedError for another game.
+    """
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
     return match
 
 
 def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
-    """Return the charge of the arguments, with the match's facts about the accused.
+    """Return the charge that the arguments describe, with the match's facts about the accused.
 
     Defaults are the present deal, the present time, and the player of the seat.
     """
@@ -64,7 +67,10 @@ def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
 
 
 def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
-    """Return the possible answers to a charge now, the ladder's first. Raises RefusedError."""
+    """Return the penalties that are possible for a charge now, that of the ladder first.
+
+    Raises RefusedError.
+    """
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     require_possible_charge(played, charge)
@@ -72,7 +78,9 @@ def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[Penalt
 
 
 def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that proposes the given penalty for a charge, or the ladder's first one."""
+    """Return the event that proposes a penalty for a charge: the given one, or the first of the
+    ladder.
+    """
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     return RulingProposed(
@@ -85,7 +93,10 @@ def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
 
 
 def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that puts a ruling in force, with another penalty if one is given (改判)."""
+    """Return the event that puts a ruling into force, with another penalty if one is given.
+
+    A change of the penalty is 改判.
+    """
     played = require_guandan(match)
     proposal = None
     if args.penalty is not None:
@@ -117,7 +128,7 @@ def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int)
 def confirm_verbal(
     args: ConfirmVerbalArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event with which the chief confirms a spoken ruling or correction."""
+    """Return the event by which the chief confirms a verbal ruling or correction."""
     if args.correction is not None:
         return _confirm_correction(args.correction, signer, require_guandan(match), at_ms)
     assert args.ruling is not None  # One of the two is always given.
@@ -155,7 +166,7 @@ def forfeit(
 
 
 def next_ruling_id(match: AnyMatch) -> str:
-    """Return the first free id of R1, R2, …, beginning at the number of rulings."""
+    """Return the first free id among R1, R2, …, from the number of rulings on."""
     taken = {ruling.id for ruling in match.rulings}
     number = len(taken) + 1
     while f"R{number}" in taken:

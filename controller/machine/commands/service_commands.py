@@ -32,7 +32,7 @@ _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
 
 
 class ServiceCommands:
-    """Handlers of a technician's commands for the two boards, between deals."""
+    """The handlers of a technician's commands to the two boards, between deals."""
 
     def __init__(
         self,
@@ -88,13 +88,13 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, **found})
 
     def require_no_test(self) -> None:
-        """Check that the boards may be tested. Raises CommandRefused."""
+        """Raise CommandRefused unless the boards may be tested now."""
         if self._table_boards.event_listener is not None:  # Another test is running.
             raise CommandRefused(failure("BOARD_REFUSED", found=BoardResult.BUSY.name))
         self.require_no_attempt()
 
     def require_no_attempt(self) -> None:
-        """Check that no attempt is running. Raises CommandRefused."""
+        """Raise CommandRefused while an attempt is running."""
         if self._table_boards.run is not None:
             raise CommandRefused(failure("MACHINE_BUSY"))
 
@@ -102,7 +102,7 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Run the self-test of boards, and return the motors and the engine that failed.
+        """Run the self-test of boards, and return the names of motors and engine that failed.
 
         Raises CommandRefused.
         """
@@ -132,14 +132,16 @@ class ServiceCommands:
         return {"stalled": stalled, "silent": silent}
 
     async def _wait_for_engine(self, answers: list[bool]) -> None:
-        """Wait until the reader board has reported the result of its engine, or until the limit."""
+        """Wait until the reader board has reported its engine's result, but not beyond the
+        limit.
+        """
         for _ in range(MAX_ENGINE_POLLS):
             if answers:
                 return
             await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _wait_at_rest(self) -> None:
-        """Wait until no part of the dealer board moves, or until the limit."""
+        """Wait until no part of the dealer board moves, but not beyond the limit."""
         for _ in range(MAX_REST_POLLS):
             if not await self._dealer.is_moving():
                 return
@@ -163,7 +165,7 @@ class ServiceCommands:
 
 
 def _require_settings(args: ConfigureArgs) -> None:
-    """Refuse settings that the board does not have or accept. Raises CommandRefused."""
+    """Raise CommandRefused if the board does not have a setting, or does not accept its value."""
     bounds = _BOUNDS[args.board]
     for name, value in args.settings.items():
         if name not in bounds:

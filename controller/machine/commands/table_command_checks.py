@@ -33,7 +33,7 @@ MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
 class TableCommandChecks:
-    """The checks of the commands of one table.
+    """The checks that decide whether a command of the table is possible now.
 
     A check returns if the command may be carried out, and raises CommandRefused otherwise.
     """
@@ -79,11 +79,11 @@ class TableCommandChecks:
         }
 
     def require(self, request: RequestedCommand) -> None:
-        """Check that an action may be carried out. Raises CommandRefused."""
+        """Raise CommandRefused unless an action may be carried out."""
         self._checks.get(request.cmd, self._match_commands.require_accepted)(request)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an action would be refused, or None."""
+        """Return the refusal of an action, or None if it is possible."""
         try:
             self.require(request)
             if request.cmd == "take_over":  # The document is checked when its parts arrive.
@@ -93,17 +93,17 @@ class TableCommandChecks:
         return None
 
     def has_check(self, cmd: str) -> bool:
-        """Return whether an action needs a check besides that of the match."""
+        """Return whether an action has a check of its own, besides that of the match."""
         return cmd in self._checks
 
     # The steps of a deal.
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine cannot be commanded now, or None."""
+        """Return the reason why a step of the machine is not possible now, or None."""
         return self.dealt_by_hand_refusal(cmd) or self._step_refusals[cmd](self, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step does not belong to the machine in this deal, or None."""
+        """Return the reason why the machine does not do a step in this deal, or None."""
         match = self._record.match_written.match
         by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
         return failure("BY_HAND") if by_hand and cmd in MACHINE_STEPS else None
@@ -133,7 +133,7 @@ class TableCommandChecks:
         return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
 
     def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
-        """Return why the match would refuse a cut, or None. The match has no deal ahead yet."""
+        """Return the refusal of a cut by the match, or None. The match has no deal ahead yet."""
         if self._deal_cycle.is_ahead:
             return None
         seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
@@ -230,7 +230,10 @@ class TableCommandChecks:
         self._match_commands.require_accepted(request)
 
     def _transfer(self, request: RequestedCommand) -> None:
-        """Refuse a sender who saw a hand. The other table has no list of the viewed hands."""
+        """Raise CommandRefused if the sender saw a hand.
+
+        The other table has no list of the viewed hands.
+        """
         match = self._record.match_written.match
         if match is not None and match.is_deal_under_way:
             self._opened_hands.require_unseen(request)
@@ -248,7 +251,7 @@ class TableCommandChecks:
     # Sets and faults.
 
     def loadable_back(self, request: RequestedCommand) -> str:
-        """Return the back of a set that may be loaded. Raises CommandRefused."""
+        """Return the back of the named set, or raise CommandRefused if it may not be loaded."""
         name, state = request.args.set, self._record.state
         known = state.sets.get(name)
         back = known.back if known is not None else self._settings.sets.get(name, request.args.back)

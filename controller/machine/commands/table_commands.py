@@ -111,15 +111,15 @@ class TableCommands:
         return checked
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return why an action would be refused, or None. Nothing is executed."""
+        """Return the refusal of an action, or None if it is possible. Nothing is executed."""
         return self._checks.refusal_of(request)
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine cannot be commanded now, or None."""
+        """Return the reason why a step of the machine is not possible now, or None."""
         return self._checks.step_refusal(cmd, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why a step does not belong to the machine in this deal, or None."""
+        """Return the reason why the machine does not do a step in this deal, or None."""
         return self._checks.dealt_by_hand_refusal(cmd)
 
     # Calls.
@@ -180,7 +180,10 @@ class TableCommands:
             self._table_boards.resume()
 
     async def _recount(self, command: AcceptedCommand) -> None:
-        """Record four counts. A table that a person has paused as well stays paused."""
+        """Record the four numbers of cards that a referee counted.
+
+        A table that a person has paused as well stays paused.
+        """
         pauses, held = self._record.state.pauses, None
         if pauses:
             held = TableSuspended(at_ms=self._record.clock(), reason=", ".join(sorted(pauses)))
@@ -226,7 +229,7 @@ class TableCommands:
         self._deal_cycle.on_match_changed()
 
     async def _is_still_sensed(self, name: str) -> bool:
-        """Return whether a sensor still detects the reason of a fault."""
+        """Return whether a sensor still detects the cause of a fault."""
         if name not in _LATCHED_SENSORS:
             return False
         try:

@@ -124,7 +124,7 @@ class TableTransfers:
         await command.write_and_answer(said | named)
 
     def require_leaving(self, request: RequestedCommand) -> AnyMatch:
-        """Return the match that may go to another table. Raises CommandRefused."""
+        """Return the match that may go to another table, or raise CommandRefused."""
         _require_allowed(request)
         play = self._record.match_written
         match = play.match or (play.transferred.match if play.transferred is not None else None)
@@ -149,7 +149,10 @@ class TableTransfers:
         return match
 
     def _suspend_match(self, match: AnyMatch) -> None:
-        """Suspend the match before it leaves. A running attempt is recorded as failed."""
+        """Suspend the match, because it leaves the table.
+
+        A running attempt is recorded as failed.
+        """
         at_ms = self._record.clock()
         if match.phase in _ATTEMPT_PHASES and not match.by_hand:
             self._record.write_match(AttemptFailed(at_ms=at_ms, reasons=("NOT_NEEDED",)))
@@ -160,7 +163,10 @@ class TableTransfers:
             self._record.write_match(suspend)
 
     def document_part(self, args: DocumentArgs) -> dict[str, Any]:
-        """Return a part of the match that left this table. Raises CommandRefused."""
+        """Return one part of the document of the match that left this table.
+
+        Raises CommandRefused.
+        """
         document, sent = self._document(), self._record.match_written.transferred
         assert sent is not None  # A document exists.
         if args.part > len(document.parts):
@@ -180,7 +186,7 @@ class TableTransfers:
         }
 
     def _document(self) -> PackedDocument:
-        """Return the document of the match that left this table. Raises CommandRefused."""
+        """Return the signed document of the match that left this table. Raises CommandRefused."""
         sent = self._record.match_written.transferred
         if sent is None:
             raise CommandRefused(failure("NO_MATCH"))
@@ -226,7 +232,7 @@ class TableTransfers:
         )
 
     def _proofs(self, match_id: str, found: Iterable[AttemptHistory]) -> Iterator[TransferProof]:
-        """Yield the commitments of a match's attempts at this table, the oldest first."""
+        """Yield the commitments of the match's attempts at this table, oldest first."""
         for progress in found:
             committed = progress.data("committed")
             if committed is None or committed["match"] != match_id:
@@ -244,7 +250,9 @@ class TableTransfers:
     # A match arrives.
 
     async def take_over(self, command: AcceptedCommand) -> None:
-        """Accept a part of a match from another table, and the match with the last part.
+        """Store one part of a match from another table.
+
+        With the last part, accept the match.
 
         Parts of an incomplete match change nothing and are not in the journal. A document without
         the signature of the named table is never accepted, because a gateway in between could have
@@ -273,7 +281,10 @@ class TableTransfers:
         await command.write_and_answer(self._arrival_answer())
 
     def _store_part(self, args: TakeOverArgs) -> list[int]:
-        """Store a part. Return the numbers of the missing parts."""
+        """Store one part, and return the numbers of the missing parts.
+
+        Return the numbers of the missing parts.
+        """
         came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
         self._parts[args.digest] = came  # This document is now the newest.
@@ -282,7 +293,7 @@ class TableTransfers:
         return [part for part in range(1, args.parts + 1) if part not in came]
 
     def _require_acceptable(self, transfer: TransferDocument, digest: str) -> None:
-        """Check that the match may arrive. Raises CommandRefused."""
+        """Raise CommandRefused unless the match may arrive here."""
         if transfer.to != self._table_id:
             found = Words(
                 f"{transfer.match} goes from {transfer.left} to {transfer.to}",
@@ -306,7 +317,7 @@ class TableTransfers:
             raise CommandRefused(_bad_document(bad)) from None
 
     def require_arriving(self, request: RequestedCommand) -> None:
-        """Check that a valid document would be accepted now. Raises CommandRefused."""
+        """Raise CommandRefused unless a valid document would be accepted now."""
         _require_allowed(request)
         self._require_free_table()
 
@@ -320,7 +331,8 @@ class TableTransfers:
     def _write(
         self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
     ) -> None:
-        """Write the arriving match to the journal, with its times on this table's clock.
+        """Write the arriving match into the journal, with its times converted to this table's
+        clock.
 
         All times are shifted by the same amount, so that the time since the last event is correct.
         Raises CommandRefused, with nothing written, for data that no entry can contain.
@@ -367,14 +379,14 @@ class TableTransfers:
 
 
 def _decision_names(command: AcceptedCommand) -> dict[str, str]:
-    """Return the person who decided the move, and the person who entered a spoken decision."""
+    """Return the person who decided the move, and the person who entered a verbal decision."""
     entered_by = command.signer.entered_by(command.args)
     entered = {} if entered_by is None else {"entered_by": entered_by}
     return {"by": command.signer.decided_by(command.args)} | entered
 
 
 def _shifted_move(move: TableMove, by_ms: int) -> dict[str, Any]:
-    """Return a move for the journal, with `by_ms` added to its time."""
+    """Return a move as data for the journal, with its time later by `by_ms`."""
     data: dict[str, Any] = msgspec.to_builtins(move)
     return data | {"at_ms": move.at_ms + by_ms}
 
@@ -389,7 +401,7 @@ def _require_allowed(request: RequestedCommand) -> None:
 def _check_fits(
     args: Mapping[str, Any], meeting: Mapping[str, Any], happened: Iterable[MatchEvent]
 ) -> None:
-    """Check that entries can contain all of a match. Raises CommandRefused."""
+    """Raise CommandRefused if one part of the match is too large for a journal entry."""
     try:
         check_entry_data("taken_over", dict(args))
         check_entry_data("meeting", dict(meeting))

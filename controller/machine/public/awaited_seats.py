@@ -18,10 +18,10 @@ Seats = tuple[Seat, ...]
 
 
 def awaited_seats(match: AnyMatch) -> Seats:
-    """Return the seats that must act now, in playing order; () if none must.
+    """Return the seats that must act now, in the order of play.
 
-    While the table is suspended only seats are taken. Where one of several is enough, all
-    who may are named.
+    While the table is suspended only seats are taken. Where one of several is enough, all who may
+    are named.
     """
     if match.suspended is not None and match.phase is not MatchPhase.SETUP:
         return ()
@@ -35,7 +35,7 @@ def is_area_stopped(clock: MatchClock) -> bool:
 
 
 def is_added_time_awaited(match: AnyMatch) -> bool:
-    """Return whether a referee must first decide about the lost time."""
+    """Return whether a referee must first decide whether to add the lost time."""
     return _is_out_of_time(match) and is_added_time_open(match, match.now_ms)
 
 
@@ -45,13 +45,13 @@ def sides_to_confirm(match: AnyMatch) -> tuple[Side, ...]:
 
 
 def signers_due(match: AnyMatch) -> tuple[str, ...]:
-    """Return the missing signers of a finished sheet: sides, seats, the referee."""
+    """Return those who still have to sign a finished sheet: sides, seats, the referee."""
     signed = {one.signer for one in match.signatures}
     return tuple(signer for signer in sheet_signers(match) if signer not in signed)
 
 
 def require_exchange(match: AnyMatch) -> TributeExchange:
-    """Return tribute and return of the present deal, in a phase that has them."""
+    """Return tribute and return of the present deal. The match must be in a phase that has them."""
     exchange = cast(GuandanMatch, match).exchange
     assert exchange is not None  # The phase begins with one.
     return exchange
@@ -66,21 +66,24 @@ def _nobody(match: AnyMatch) -> Seats:
 
 
 def _turner(match: AnyMatch) -> Seats:
-    """Return the cutter, who also turns the card up (seed 000 A5.1.2)."""
+    """Return the seat that cut, which also turns the card up."""
     return (match.cutter,) if match.cutter else ()
 
 
 def _takers(match: AnyMatch) -> Seats:
-    """Return the seats that may request the hands: any seat may, for all. Return () if no deal may
-    begin now.
+    """Return the seats that may request the hands; any one of them may do so for all.
+
+    Return () if no deal may begin now.
     """
     kept = is_area_stopped(match.clock) or _is_out_of_time(match)
     return () if match.let_go or kept else SEATS
 
 
 def _anti_payers(match: AnyMatch) -> Seats:
-    """Return the payers if they must state their jokers. A machine knows dealt hands. Only the
-    payers know drawn hands, and some rulebooks demand a claim.
+    """Return the seats that pay tribute, if they must state whether they hold the big jokers.
+
+    A machine knows dealt hands. Only the payers know drawn hands, and some rulebooks demand a
+    claim.
     """
     claimed = must_claim_anti_tribute(cast(GuandanMatch, match).profile)
     return require_exchange(match).payers if match.by_hand or claimed else ()

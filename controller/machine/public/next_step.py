@@ -24,7 +24,7 @@ from controller.words import Words, reason_words
 
 
 def next_words(match: AnyMatch) -> Words:
-    """Return one line: the next step, and the awaited people by their seats."""
+    """Return one line of text: the next step, and the seats that must act."""
     if match.suspended is not None:
         return _suspended_words(match, match.suspended)
     told = _NEXT_WORDS[match.phase](match)
@@ -98,7 +98,7 @@ def _held(match: AnyMatch) -> Words:
 
 
 def _add_uncut_note(match: AnyMatch, en: str, zh: str) -> Words:
-    """Return the words with a note if the deal continues without a cut."""
+    """Return the text, with a note if the deal continues without a cut."""
     if match.cut is None and not match.by_hand:
         return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
     return Words(en, zh)

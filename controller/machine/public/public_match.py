@@ -40,7 +40,7 @@ from controller.seats import SIDES
 
 
 def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
-    """Return the clocks of the match and of its seats, in whole seconds left."""
+    """Return the clocks of the match and of its seats: the whole seconds that are left."""
     clock = match.clock
     clocks = [_seat_clock(one, now_ms) for one in match.clocks]
     if isinstance(match, BigTwoMatch):
@@ -85,7 +85,10 @@ def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
-    """Return the clock of a choice. It is paused while the table or the area is paused."""
+    """Return the clock of a seat that must make a choice.
+
+    It is paused while the table or the area is paused.
+    """
     asking = (
         match.choices.current_round()
         if match.choices and match.phase is MatchPhase.CHOICES
@@ -108,19 +111,19 @@ def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
 
 
 def _seconds(ms: int) -> int:
-    """Return milliseconds as whole seconds left, rounded up; 0 when the time is over."""
+    """Return milliseconds as whole seconds, rounded up, or 0 if the time is over."""
     return max(0, -(-ms // 1000))
 
 
 def asked_choice(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
-    """Return the choice that is asked before play, or None."""
+    """Return the choice that players must make before play, or None."""
     if match.choices is None or match.phase is not MatchPhase.CHOICES:
         return None
     return "open_hand" if match.choices.doubling is None else "doubling"
 
 
 def public_tribute(match: GuandanMatch) -> Tribute | None:
-    """Return the present deal's tribute and return, or None if none is due yet."""
+    """Return tribute and return of the present deal, or None if none is due yet."""
     exchange, owed = match.exchange, finish_owing_tribute(match.profile, match.follows)
     if exchange is None or owed is None:
         return None
@@ -148,7 +151,7 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
 def _returns(
     match: GuandanMatch, exchange: TributeExchange, owed: FinishOrder
 ) -> list[TributeReturn]:
-    """Return all that are due, with the cards that may be seen by now."""
+    """Return all returns that are due, each with its card if that may be seen by now."""
     if exchange.plan is None:
         return []
     due = exchange.plan.returns
@@ -231,7 +234,7 @@ def _meeting_fields(match: MatchState) -> dict[str, Any]:
 
 
 def _deal_fields(match: MatchState) -> dict[str, Any]:
-    """Return the fields of the present deal that both games have.
+    """Return the fields of the present deal that Guandan and Big Two both have.
 
     The leader by the turned-up card, and that card, are published with the release. In a deal by
     hand the card is open at once.

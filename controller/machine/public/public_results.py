@@ -26,7 +26,10 @@ from controller.seats import SIDES
 
 
 def public_end(match: AnyMatch) -> dict[str, Any]:
-    """Return how the match ended and who has signed. Before its end, no signature is due."""
+    """Return the result of a finished match, and the signatures so far.
+
+    Before its end, no signature is due.
+    """
     return {
         "verdict": None if match.verdict is None else public_verdict(match.verdict),
         "version": match.version,
@@ -36,7 +39,7 @@ def public_end(match: AnyMatch) -> dict[str, Any]:
 
 
 def public_verdict(end: End) -> PublicVerdict:
-    """Return how a match ended, in words."""
+    """Return the result of a match in words."""
     en, zh = _VERDICT_WORDS[end.how]
     return PublicVerdict(winner=end.winner, how=end.how, how_en=en, how_zh=zh)
 
@@ -55,7 +58,7 @@ _VERDICT_WORDS: dict[str, tuple[str, str]] = {
 
 
 def public_score(score: MatchScore) -> PublicScore:
-    """Return a match in points, with the provisional keys that were used."""
+    """Return the points of a match, with the provisional keys of the rules that they depend on."""
     return PublicScore(
         match_points=numbers_by_side(score.match_points),
         level_points=numbers_by_side(score.level_points),
@@ -66,7 +69,7 @@ def public_score(score: MatchScore) -> PublicScore:
 
 
 def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
-    """Return two numbers by their sides, or None."""
+    """Return the numbers of both sides by the names of the sides, or None."""
     return None if numbers is None else {side: numbers.of(side) for side in SIDES}
 
 
@@ -75,19 +78,21 @@ MAX_CLOSED_RULINGS = 8
 
 
 def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
-    """Return the open rulings and the newest closed ones, in their order."""
+    """Return the open rulings and the newest closed ones, in order of their ids."""
     closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
     hidden = frozenset(closed[:-MAX_CLOSED_RULINGS])
     return rulings_in_words(ruling for ruling in rulings if ruling.id not in hidden)
 
 
 def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
-    """Return rulings in words."""
+    """Return rulings with their offence and penalty in words."""
     return [_ruling_in_words(ruling) for ruling in rulings]
 
 
 def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
-    """Return the chief's verbal corrections that are not confirmed yet, by their rows."""
+    """Return the chief's verbal corrections that are not confirmed yet, by the rows of the
+    sheet.
+    """
     return [
         VerbalCorrection(
             row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason

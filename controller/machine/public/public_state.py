@@ -30,7 +30,7 @@ _BUTTON_WORDS = Words("the referee is called", "召请裁判")
 def public_calls(
     pressed: tuple[RefereeCall, ...], needs: tuple[RefereeCall, ...]
 ) -> list[RefereeCall]:
-    """Return all calls for a referee, the longest first, with their reasons in words.
+    """Return all calls for a referee, longest waiting time first, with their reasons in words.
 
     `pressed` are red buttons. `needs` are calls of the match.
     """
@@ -51,7 +51,10 @@ def _call_with_words(call: RefereeCall) -> RefereeCall:
 
 
 class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts that never change while the daemon runs. `release` is None without a manifest."""
+    """The facts about the table and the program that never change while the daemon runs.
+
+    `release` is None without a manifest.
+    """
 
     table: str
     boot: str
@@ -143,7 +146,7 @@ MAX_STATE_INTERVAL_S = 1.0
 
 
 class StatePublisher:
-    """Calls `publish` as often as the feed promises, with one timer.
+    """The timer that calls `publish` as often as the feed promises.
 
     `on_late` receives the delay of the timer in seconds, which shows how busy the loop is.
     """
@@ -162,7 +165,10 @@ class StatePublisher:
         self._timer = self._loop.call_later(MAX_STATE_INTERVAL_S, self._on_timer)
 
     def mark_changed(self) -> None:
-        """Note a change of the state. It is published at once, or 0.1 s after the last state."""
+        """Record that the state has changed, so that it is published soon.
+
+        It is published at once, or 0.1 s after the last state.
+        """
         if self._is_changed or self._closed:
             return
         self._is_changed = True
@@ -190,8 +196,9 @@ SyncedHead = tuple[int, bytes]
 
 
 class PhaseHeads:
-    """The signed heads. `latest` is the head at the last change of the phase, or None before the
-    first.
+    """The signer of the journal's head at each change of the phase.
+
+    `latest` is the head at the last change of the phase, or None before the first.
 
     `secret` is the table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head
     is signed. If a power cut could undo a signed head, an honest table would seem to have rewritten
@@ -204,7 +211,7 @@ class PhaseHeads:
         self.latest: SignedHead | None = None
 
     def on_phase(self, phase: MachinePhase, synced: SyncedHead | None) -> None:
-        """Sign the newest synced head if the phase that people see has changed."""
+        """Sign the newest head that is on the disk, if the phase that people see has changed."""
         if self._secret is None or synced is None or phase is self._phase:
             return
         self._phase = phase
@@ -220,7 +227,7 @@ MIN_REMEMBERED_INTERVALS = 3
 
 
 class FeedPace:
-    """The pace of the running attempt, from the times of its cards."""
+    """The pace of the running attempt, computed from the times of its cards."""
 
     def __init__(self) -> None:
         self._attempt: int | None = None
@@ -229,7 +236,10 @@ class FeedPace:
         self._intervals_s: deque[float] = deque(maxlen=MAX_REMEMBERED_INTERVALS)
 
     def observe(self, attempt: int | None, fed: int, now_s: float) -> None:
-        """Note the number of cards fed. Another attempt starts the measurement again."""
+        """Store the number of fed cards at the time `now_s`.
+
+        Another attempt starts the measurement again.
+        """
         if attempt != self._attempt:
             self._attempt, self._fed = attempt, 0
             self._intervals_s.clear()
@@ -240,7 +250,9 @@ class FeedPace:
         self._fed, self._last_s = fed, now_s
 
     def ready_in_s(self, cards: int) -> float | None:
-        """Return the seconds that the rest of `cards` will take, or None if the pace is unknown."""
+        """Return the seconds that the rest of `cards` cards will take, or None if the pace is
+        not known.
+        """
         if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
             return None
         return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

@@ -41,7 +41,7 @@ def sheet_data(
     rules_hash: str | None = None,
     moves: Sequence[TableMove] = (),
 ) -> dict[str, Any]:
-    """Return the whole sheet in the form of JSON.
+    """Return the whole score sheet as an object for JSON.
 
     `table` is the table's id, `head` the head of its journal in hex. `wall` gives the times of
     start and end, if the journal has them. `rules_hash` is the profile's hash in hex, if it is
@@ -61,7 +61,7 @@ def score_sheet(
     rules_hash: str | None,
     moves: Sequence[TableMove],
 ) -> ScoreSheet:
-    """Return the whole sheet (see `sheet`)."""
+    """Return the whole score sheet. Its arguments are those of `sheet_data`."""
     meeting, watch = match.meeting, match.clock.watch
     start_ms, end_ms = None if watch is None else watch.starts_ms, _end_ms(match)
     return ScoreSheet(
@@ -123,7 +123,7 @@ def _rules(profile: Profile, known: str | None) -> SheetRules:
 
 
 def _end_ms(match: AnyMatch) -> int | None:
-    """Return when the last row that ended the match was written; None: it is not over."""
+    """Return the time of the last row that ended the match, or None if the match is not over."""
     if match.phase not in ENDED_PHASES:
         return None
     if isinstance(match, BigTwoMatch):
@@ -137,7 +137,9 @@ def _wall_time(wall: WallTime | None, at_ms: int | None) -> str | None:
 
 
 def _signature_lines(match: AnyMatch) -> list[SignatureLine]:
-    """Return a line for everybody who has to sign, signed or not."""
+    """Return a line for each person or side that has to sign, with the signature if there is
+    one.
+    """
     there = {one.signer: one for one in match.signatures}
     return [_signature_line(match, signer, there.get(signer)) for signer in sheet_signers(match)]
 
@@ -160,7 +162,9 @@ def _version_signatures(
 
 
 def _versions(match: AnyMatch) -> list[SheetVersion]:
-    """Return every version that was or is to be signed, the present one last."""
+    """Return every version of the sheet that was signed or has to be signed, the present one
+    last.
+    """
     earlier = [
         SheetVersion(
             version=old.version,

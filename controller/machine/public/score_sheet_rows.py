@@ -41,7 +41,7 @@ from controller.words import Words, decided_by_words, reason_words
 
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:
-    """Return the deals of a sheet in the order in which they were written."""
+    """Return the rows of a sheet's deals, in the order in which they were written."""
     now = dict(_counting_deals(match))
     return [_deal_line(match, row, now.get(row.row)) for row in _rows_of(match.sheet, DealRow)]
 
@@ -97,7 +97,7 @@ def _deal_line(
 def _changes_of_deal(
     row: DealRow, before: MatchStanding, after: MatchStanding, result: DealResult
 ) -> dict[str, Any]:
-    """Return what a deal that counts has changed."""
+    """Return the changes to levels and points that a deal made."""
     won = result.winners
     return {
         "gain": after.levels.of(won) - before.levels.of(won),
@@ -108,12 +108,12 @@ def _changes_of_deal(
 
 
 def level_texts(levels: PerSide) -> dict[Side, str]:
-    """Return both sides' levels as people write them."""
+    """Return the levels of both sides as people write them."""
     return {side: level_text(levels.of(side)) for side in BOTH}
 
 
 def deal_outcome(result: DealResult) -> DealOutcome:
-    """Return how a deal ended."""
+    """Return the result of a deal for the sheet."""
     if isinstance(result, FinishOrder):
         return DealOutcome(order=list(result.places))
     return DealOutcome(forfeited_by=result.loser)
@@ -124,7 +124,7 @@ def _passed_card(one: CardGiven, *, secret: bool = False) -> CardPassed:
 
 
 def _is_secret(match: GuandanMatch, row: DealRow) -> bool:
-    """Return whether the returns of a deal are never shown (暗还)."""
+    """Return whether the returned cards of a deal are never shown (暗还)."""
     rules = match.profile.tribute
     shown = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
     return shown == "secret"
@@ -148,7 +148,7 @@ def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
 
 
 def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
-    """Return the deals of a match of Big Two with the totals behind each."""
+    """Return the deals of a match of Big Two, each with the totals after it."""
     totals, lines = dict.fromkeys(SEATS, 0), []
     for row in rows:
         totals = {seat: totals[seat] + row.scores[seat] for seat in totals}
@@ -172,7 +172,7 @@ def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
 
 
 def corrections(match: GuandanMatch) -> list[SheetCorrection]:
-    """Return every correction of a result, old and new."""
+    """Return every correction of a result, with the old and the new result."""
     return [
         SheetCorrection(
             row=row.row,
@@ -193,7 +193,7 @@ def corrections(match: GuandanMatch) -> list[SheetCorrection]:
 
 
 def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
-    """Return why a result was corrected: the offence of its ruling, or a person's reason."""
+    """Return the reason of a correction: the offence of its ruling, or the words of a person."""
     if row.ruling is None:
         return reason_words(row.reason)
     zh = next(find_offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
@@ -201,20 +201,22 @@ def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
 
 
 def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
-    """Return who confirmed in writing the verbal decision behind a correction."""
+    """Return the person who confirmed the verbal decision of a correction in writing, or None."""
     if row.ruling is None:
         return match.spoken.get(row.row)
     return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
 
 
 def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
-    """Return what else was written, in its order, and by whose word the match changed its table."""
+    """Return the notes of the sheet in their order, among them the moves of the match to
+    another table.
+    """
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
     return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
 
 
 def _notes(sheet: Sheet) -> Iterator[SheetNote]:
-    """Yield penalties, levels moved, leaders named, deals stopped."""
+    """Yield a note for each penalty, moved level, named leader and stopped deal."""
     for row in sheet:
         if type(row) in _NOTES:
             told = _NOTES[type(row)](row)

@@ -29,7 +29,7 @@ def next_set(
     *,
     ahead: bool,
 ) -> CardSetState:
-    """Return the set that is in the machine, or that must be put into it for the next deal.
+    """Return the set that is in the machine, or the set that must be put into it for the next deal.
 
     `known` has the sets by id. `loaded` was dealt with last or was reported as loaded. The hands of
     `used` were the last to go out in a match, if no person has reported a loaded set since. `sets`
@@ -43,8 +43,7 @@ def next_set(
 
 
 def mixed_sets(known: Mapping[str, CardSetState], card_set: CardSetState) -> tuple[str, ...]:
-    """Return the sets whose count is in doubt together with this one, because foreign backs were in
-    it.
+    """Return the sets that may have lost cards to this one, because foreign backs were found in it.
 
     A card with another back came from a set with that back, so both counts are wrong.
     """
@@ -54,7 +53,7 @@ def mixed_sets(known: Mapping[str, CardSetState], card_set: CardSetState) -> tup
 def _sets_of_other_back(
     name: str, known: Mapping[str, CardSetState], sets: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield the table's sets of another back: first those after `name`, barred sets last."""
+    """Yield the table's sets with another back: first those after `name`, barred sets last."""
     order = list(sets)
     begin = order.index(name) + 1 if name in sets else 0
     turned = [*order[begin:], *order[:begin]]
@@ -67,7 +66,7 @@ _FOREIGN = "FOREIGN_BACK"
 
 
 def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
-    """Return the changes to the sets by an attempt."""
+    """Return the changes to the sets of cards by an entry of an attempt."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
     used = msgspec.structs.replace(known, attempts=known.attempts + 1)
@@ -80,7 +79,10 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
 
 
 def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
-    """Return the set of an attempt. Another set may be loaded now."""
+    """Return the set of cards with which an attempt is dealt, or None.
+
+    Another set may be loaded now.
+    """
     return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
 
 
@@ -109,5 +111,5 @@ def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[
 
 
 def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
-    """Return the changes of a release to the history of its set."""
+    """Return the changes that a release makes in the history of its set."""
     return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}

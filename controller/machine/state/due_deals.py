@@ -10,7 +10,7 @@ from controller.messages import AttemptOutcome
 
 
 def due_deal(play: TableMatch) -> DealId | None:
-    """Return the deal that the match needs from the machine, or None."""
+    """Return the deal that the match needs from the machine now, or None."""
     match = play.match
     if match is None or match.by_hand or match.phase not in BEFORE_RELEASE:
         return None
@@ -18,7 +18,7 @@ def due_deal(play: TableMatch) -> DealId | None:
 
 
 def deal_to_prepare(play: TableMatch) -> DealId | None:
-    """Return the deal that may be dealt while the present one is played, or None.
+    """Return the deal that may be dealt ahead while the present one is played, or None.
 
     After a deal by hand the places of the sets are unknown. After the end of time no further deal
     is prepared. An extra deal is dealt when it is ordered.
@@ -71,7 +71,7 @@ def is_match_over(play: TableMatch, match_id: str) -> bool:
 
 
 def is_deal_over(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal whose hands were out is over: its result is written, or it is dealt
+    """Return whether a deal whose hands were out is over, by its result or because it is dealt
     again.
 
     A deal that is played at another table is not over here.
@@ -85,9 +85,7 @@ def is_deal_over(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_dealt_again(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal whose hands were out must be dealt again, after a wrong count or by the
-    chief.
-    """
+    """Return whether a deal whose hands were out must be dealt again."""
     match = play.match
     same = match is not None and match.meeting.match_id == deal.match_id
     return match is not None and same and match.deal == deal.deal and match.phase in BEFORE_RELEASE
@@ -100,7 +98,7 @@ _FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 
 
 class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A deal to be dealt.
+    """The next deal, as the machine must deal it.
 
     `clear_first`: the last attempt gave no hands, so the cards must be cleared first.
     `is_automatic`: that attempt was one of this deal, so the deal begins without a command.
@@ -118,7 +116,7 @@ class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def next_deal(
     state: TableState, play: TableMatch, practice: str, *, ahead: bool
 ) -> NextDeal | None:
-    """Return the deal to be dealt, or None while the match waits for people.
+    """Return the deal to deal next, or None while the match waits for people.
 
     `practice` is the match id of deals without a match. `ahead` is True if deals may be dealt
     ahead.
@@ -149,5 +147,5 @@ def _new_next_deal(
 
 
 def _has_failed(state: TableState, match_id: str, deal: int) -> bool:
-    """Return whether the last attempt was one of this deal and gave no hands."""
+    """Return whether the last attempt was at this deal and gave no hands."""
     return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED_OUTCOMES

@@ -42,7 +42,7 @@ MAX_REMEMBERED_ANSWERS = 1000
 
 
 def fold_state(state: TableState, entry: JournalEntry) -> TableState:
-    """Return the state after an entry. Kinds without an effect are ignored."""
+    """Return the state of the table after a journal entry. Kinds without an effect are ignored."""
     change = _HANDLERS.get(entry.kind)
     return state if change is None else change(state, entry)
 
@@ -52,7 +52,7 @@ def _replace(state: TableState, **changes: Any) -> TableState:
 
 
 def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
-    """Return the proofs, with changes to the newest one."""
+    """Return the proofs of the attempts, with changes in the newest one."""
     return (*state.proofs[:-1], msgspec.structs.replace(state.proofs[-1], **changes))
 
 
@@ -94,7 +94,7 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_seed(state: TableState, entry: JournalEntry) -> TableState:
-    """Count the attempt's number as used, even if no commitment follows its seed."""
+    """Count the number of an attempt as used, even if no commitment follows its seed."""
     return _replace(state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n)
 
 
@@ -134,7 +134,7 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the number of attempts at each of the last deals, with one more for the entry's
+    """Return the numbers of attempts at each of the last deals, with one more at the entry's
     deal.
     """
     deal, before = (
@@ -237,7 +237,9 @@ def _add_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, 
 
 
 def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts, without the one that is now open or will never be opened here."""
+    """Return the played attempts without the one whose record is open now or will never be
+    opened here.
+    """
     return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
 
 
@@ -249,7 +251,7 @@ def _end_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, 
 
 
 def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
-    """Return the set whose hands are out after the end of an attempt."""
+    """Return the set whose hands are still out after an attempt has ended, or None."""
     return (
         None
         if state.set_in_play is not None and state.set_in_play.attempt == entry.attempt
@@ -273,7 +275,7 @@ def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
-    """Mark an attempt as left to the chief. It is over now."""
+    """Mark an attempt as one that only the chief can open. It is over now."""
     return _replace(
         state,
         phase=_phase_after_end(state, entry),
@@ -283,7 +285,7 @@ def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
-    """Set the table's sets from the configuration. The history of known sets stays."""
+    """Set the table's sets of cards from the configuration. The history of known sets stays."""
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
     return _replace(state, sets=fresh | state.sets)

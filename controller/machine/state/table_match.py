@@ -27,7 +27,7 @@ NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
 
 
 class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
-    """A deal that is dealt before it is due: its cut, and whether it is held."""
+    """A deal that is dealt before it is due, with its cut and whether its hands are held."""
 
     deal: int
     cut: events.SetCut
@@ -42,7 +42,7 @@ class WithheldEvent(msgspec.Struct, frozen=True):
 
 
 class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that moved to the table `to`: its state `match`, and all its events `log`.
+    """A match that moved to the table `to`, with its last state and all its events.
 
     `first_entry` is the entry with which it began here. `n` is the entry that records the move, at
     the time `wall` and at `at_ms` of the table's clock. `by` ordered the move, and `entered_by`
@@ -64,7 +64,7 @@ class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match of another table while its events are written into the journal.
+    """A match from another table, while its events are still being written into the journal.
 
     `events_left` of its events are missing. The match counts only with the last of them, because a
     daemon may die between two.
@@ -79,7 +79,9 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The match of a table, and what its people wait for. `match` is None without a match.
+    """The match of a table, and the things for which its people wait.
+
+    `match` is None without a match.
 
     `attempt` is the attempt whose hands the players have. It is None if no hands are out or they
     were drawn by hand.
@@ -162,13 +164,13 @@ def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMat
 
 
 def dry_run(play: TableMatch, event: MatchEvent) -> StepResult:
-    """Return the result of an event without applying it. A refusal is among the effects."""
+    """Return the result that an event would have. A refusal is among the effects."""
     assert play.match is not None  # Events need a match.
     return step(play.match, event)
 
 
 def apply_ahead(play: TableMatch, time: str) -> TableMatch:
-    """Return a match whose deal is due, with the events of the deal that was dealt ahead."""
+    """Return a match whose deal became due, after the events of the deal that was dealt ahead."""
     ahead, match = play.ahead, play.match
     assert match is not None  # The caller has checked this.
     due = ahead is not None and match.deal == ahead.deal and match.phase is MatchPhase.CUT
@@ -184,7 +186,7 @@ def apply_ahead(play: TableMatch, time: str) -> TableMatch:
 def _match_calls(
     play: TableMatch, match: AnyMatch, effects: tuple[MatchEffect, ...], time: str
 ) -> tuple[RefereeCall, ...]:
-    """Return the calls for a referee: the open ones, and those that an event added."""
+    """Return the open calls for a referee, and those that an event added."""
     called = (why for effect in effects if (why := call_of_effect(effect)) is not None)
     new = (RefereeCall(seat=seat, reason=reason, since=time) for reason, seat in called)
     found: dict[tuple[str, str | None], RefereeCall] = {}
@@ -195,7 +197,9 @@ def _match_calls(
 
 
 def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str | None:
-    """Return the fault for which an event makes released hands be dealt again, or None."""
+    """Return the fault for which an event makes released hands void, so that they are dealt
+    again, or None.
+    """
     if before.phase not in DEAL_UNDER_WAY or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
@@ -204,7 +208,10 @@ def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str 
 
 
 def _waiting_times(play: TableMatch, after: AnyMatch, event: MatchEvent) -> WaitingTimes | None:
-    """Return the waiting times of this deal when its release is ordered, or None before."""
+    """Return the waiting times of this deal once the release of its hands is ordered.
+
+    Before that, return None.
+    """
     if after.phase in _UNREADY_PHASES:
         return None
     ordered = isinstance(event, match_events.ReleaseOrdered) and after.let_go
@@ -231,7 +238,7 @@ def arriving_match(data: Mapping[str, Any]) -> ArrivingMatch:
 
 
 def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the table with a new match, or with the beginning of an arriving one."""
+    """Return the table with the match that an entry begins, which may be an arriving one."""
     data, coming = entry.data, play.arriving
     meeting = msgspec.convert(data["meeting"], Meeting)
     match = new_match(profile, meeting, msgspec.convert(data["record"], PenaltyRecord))
@@ -245,7 +252,7 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
 
 
 def apply_arrival(coming: ArrivingMatch, entry: JournalEntry) -> TableMatch:
-    """Apply the next event of an arriving match."""
+    """Return the table after the next event of an arriving match."""
     if entry.kind != "match" or coming.match_so_far is None:
         return TableMatch(arriving=coming)
     play = apply_event(coming.match_so_far, decode_match_event(entry.data), entry.time)
@@ -255,7 +262,7 @@ def apply_arrival(coming: ArrivingMatch, entry: JournalEntry) -> TableMatch:
 def _complete_or_arriving(
     coming: ArrivingMatch, play: TableMatch, left: int, time: str
 ) -> TableMatch:
-    """Return the complete match after its last event, or the arriving match before it."""
+    """Return the complete match if its last event has arrived, otherwise the arriving match."""
     if left:
         return TableMatch(
             arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play)
@@ -268,7 +275,7 @@ def _complete_or_arriving(
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Return the table after its match moved away, or after a moved match was sent to another
+    """Return the table after its match moved away, or after its document was sent to another
     table.
     """
     data = entry.data
@@ -299,7 +306,9 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Apply an entry of the machine to the present deal, or store it for the next deal."""
+    """Apply an entry of the machine to the present deal, or keep it for the deal that is dealt
+    ahead.
+    """
     assert play.match is not None  # The caller has checked this.
     event = EVENT_OF_KIND[entry.kind](entry.data)
     if play.ahead is not None and play.ahead.deal == entry.deal:
@@ -328,7 +337,10 @@ def _apply_cut(play: TableMatch, event: match_events.SetCut, entry: JournalEntry
 
 
 def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> TableMatch:
-    """Store the cut of a deal that is not due yet. Earlier events do not matter."""
+    """Keep the cut of a deal that is dealt ahead, until that deal is due.
+
+    Earlier events do not matter.
+    """
     if deal is None or not isinstance(event, match_events.SetCut):
         return play
     cut = msgspec.structs.replace(event, ahead=True)
@@ -336,7 +348,7 @@ def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> Ta
 
 
 def _update_ahead(ahead: DealAhead, event: MatchEvent) -> DealAhead | None:
-    """Return the state of a deal dealt ahead after the machine's next event, or None without
+    """Return the state of the deal that is dealt ahead after an event, or None if it has no
     hands.
     """
     if isinstance(event, match_events.HandsDealt):
@@ -399,7 +411,7 @@ def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Table
 
 
 def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the match of the table after an entry that replaces it."""
+    """Return the match of the table after an entry that begins, moves or replaces it."""
     if entry.kind == "meeting":
         return begin_match(play, entry, profile)
     if entry.kind == "taken_over":
@@ -411,7 +423,7 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
 
 
 def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
-    """Return event and pair of each pair that matches at this table disqualified."""
+    """Return the event and the id of each pair that was disqualified by a match at this table."""
     match = play.match
     if not isinstance(match, GuandanMatch):
         return play.disqualified

@@ -44,12 +44,12 @@ _FIRST_OTHER_CODE = 300
 
 
 def is_attempt_reason(name: str) -> bool:
-    """Return whether a fault is a reason of an attempt: codes 1xx and 2xx of the catalogue."""
+    """Return whether a fault can be the reason of an attempt's end: its code is 1xx or 2xx."""
     return fault(name).code < _FIRST_OTHER_CODE
 
 
 def alert(name: str, since: str, evidence: Mapping[str, object] | None = None) -> Alert:
-    """Return the alert of a fault that was raised at `since` (UTC, ISO text)."""
+    """Return the alert of a fault that was raised at `since`, a UTC time as ISO text."""
     row = fault(name)
     return Alert(
         code=row.code,
@@ -63,14 +63,14 @@ def alert(name: str, since: str, evidence: Mapping[str, object] | None = None) -
 
 
 class SetInPlay(msgspec.Struct, frozen=True, gc=False):
-    """The attempt whose hands the players have, and its set."""
+    """The attempt whose hands the players have, and the set of cards of these hands."""
 
     attempt: int
     card_set: str
 
 
 class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The waiting times of a deal: people for the hands, and hands for the people, in milliseconds.
+    """The waiting times of a deal in milliseconds: people for the hands, and hands for the people.
 
     `due_to_ready_ms` counts from the moment when the deal was due. It is 0 if its hands were ready
     then. A redeal makes a deal due again. `ready_to_button_ms` counts from the moment when the deal
@@ -97,7 +97,9 @@ FaultKey = tuple[str, str]
 
 
 class HandViewed(msgspec.Struct, frozen=True, gc=False):
-    """The record that a person saw a hand of a deal: the key that asked, and the person's name."""
+    """The record of a person who saw a hand of a deal: the key that asked, and the person's
+    name.
+    """
 
     match: str | None
     deal: int | None
@@ -106,7 +108,7 @@ class HandViewed(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
-    """An attempt whose hands went out and whose record is not open.
+    """An attempt whose hands were released and whose record is not published yet.
 
     `match` is the match of the attempt, `rules_hash` the hash of its profile (hex), `first_entry`
     the number of its first entry. `is_over`: its seed is published, so its hands may be opened when
@@ -122,7 +124,7 @@ class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of a table, as a fold over its journal.
+    """The state of a table, computed from all entries of its journal.
 
     `match`, `deal`, `attempt`, `outcome` and `phase` belong to the present attempt. `attempts` is
     the highest number of an attempt so far, and `attempts_by_deal` counts the attempts at the last

@@ -1,4 +1,4 @@
-"""A player's clock: limits that expire one after another, until the duty is done."""
+"""Clocks of players' duties: limits that expire one after another, until the duty is done."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -17,11 +17,11 @@ ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
 
 
 class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One limit: the duty must be done within `within_ms` after the limit before, or after the
-    start.
+    """One time limit for a duty.
 
-    The last millisecond of a limit is still in time. `from_warning`: the limit counts from the
-    spoken warning, if a referee reported its time.
+    The duty must be done within `within_ms` after the end of the previous limit, or after the
+    start. The last millisecond of a limit is still in time. `from_warning`: the limit counts from
+    the spoken warning, if a referee reported its time.
     """
 
     within_ms: int
@@ -33,10 +33,11 @@ class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One clock for one duty of `seat`, of `side`, or of all if both are None.
+    """The clock of one duty, which `seat`, `side` or all four players have.
 
-    `repeats`: the last limit is repeated (以下类推). `told` is the number of limits that were
-    reported. `base_ms` is the running time from which the next limit counts.
+    If all four have it, `seat` and `side` are None. `repeats`: the last limit is repeated
+    (以下类推). `told` is the number of limits that were reported. `base_ms` is the running time
+    from which the next limit counts.
     """
 
     duty: ClockDuty
@@ -54,7 +55,9 @@ DutyClocks = tuple[DutyClock, ...]
 
 
 def next_due_ms(clock: DutyClock) -> int | None:
-    """Return when the next limit will expire, or None if the clock is paused or has none left."""
+    """Return when the next limit will expire, or None if the clock is paused or no limit is
+    left.
+    """
     limit = _next_limit(clock)
     if limit is None:
         return None
@@ -62,7 +65,7 @@ def next_due_ms(clock: DutyClock) -> int | None:
 
 
 def left_ms(clock: DutyClock, at_ms: int) -> int:
-    """Return the rest of the present limit at `at_ms`; 0 if it is over or no limit is left."""
+    """Return the time left of the present limit at `at_ms`, or 0 if no limit or no time is left."""
     limit = _next_limit(clock)
     if limit is None:
         return 0
@@ -70,7 +73,7 @@ def left_ms(clock: DutyClock, at_ms: int) -> int:
 
 
 def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms`, and the reports since the last call, the oldest first.
+    """Return the clock at `at_ms`, and the reports since the last call, sorted by time.
 
     A late, repeated or unnecessary call makes no difference: each report is returned once.
     """
@@ -108,20 +111,23 @@ def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
 
 
 def first_due_ms(clocks: DutyClocks) -> int | None:
-    """Return when the first of the clocks has its next report. One timer is enough."""
+    """Return the time of the next report of any clock, or None if there is none.
+
+    One timer is enough for all clocks.
+    """
     moments = (next_due_ms(clock) for clock in clocks)
     return min((moment for moment in moments if moment is not None), default=None)
 
 
 def tick_all(clocks: DutyClocks, at_ms: int) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return all clocks at `at_ms`, and their reports, the oldest first."""
+    """Return all clocks at `at_ms`, and all reports since the last call, sorted by time."""
     ticked = [tick(clock, at_ms) for clock in clocks]
     dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
     return tuple(clock for clock, _ in ticked), tuple(dues)
 
 
 def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
-    """Return all clocks paused: play is suspended (暂停).
+    """Return all clocks paused, because play is suspended (暂停).
 
     Clocks are paused once. The caller must know whether several reasons apply.
     """
@@ -129,7 +135,7 @@ def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
 
 
 def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
-    """Return all clocks running again (继续比赛)."""
+    """Return all clocks running again, because play continues (继续比赛)."""
     return tuple(replace(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks)
 
 
@@ -140,10 +146,10 @@ def remove_done(
     seat: Seat | None = None,
     side: Side | None = None,
 ) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return the clocks without those of a duty that was done at `at_ms`, and the reports.
+    """Return the clocks without those of a duty that is done, and the reports until `at_ms`.
 
-    Without `seat` and `side` the duty of any seat counts. All clocks are updated first, so that a
-    late duty is still reported.
+    `seat` and `side` are those that did the duty. Without both, the duty of any seat counts. All
+    clocks are updated first, so that a late duty is still reported.
     """
     clocks, dues = tick_all(clocks, at_ms)
     return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side)), dues
@@ -152,7 +158,10 @@ def remove_done(
 def restart_all_from_warning(
     clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
 ) -> DutyClocks:
-    """Return the clocks after the warning for a duty was spoken (see `restart_from_warning`)."""
+    """Return the clocks after a referee spoke the warning for a duty at `at_ms`.
+
+    `restart_from_warning` does this for one clock.
+    """
     return tuple(
         restart_from_warning(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock
         for clock in clocks
@@ -160,7 +169,7 @@ def restart_all_from_warning(
 
 
 def clocks_for_duty(clocks: DutyClocks, duty: ClockDuty) -> Iterable[DutyClock]:
-    """Return the clocks of one duty."""
+    """Return those of the clocks that measure the time for this duty."""
     return (clock for clock in clocks if clock.duty == duty)
 
 
@@ -177,12 +186,12 @@ def _next_limit(clock: DutyClock) -> ClockLimit | None:
 def play_clock(
     profile: GuandanProfile, seat: Seat, at_ms: int, *, called: bool, first_lead: bool = False
 ) -> DutyClock | None:
-    """Return the clock for one play or pass of `seat` from `at_ms` on.
+    """Return the clock for one play or pass of `seat`, or None if the rulebook has none.
 
-    It reports a warning when the time is over, and then a violation, which takes the turn away and
-    ends the clock (seed 000 A21.1; 003 R4.6 has only a time). `called`: a referee counts the
-    seconds (读秒), which mode `on_call` needs. `first_lead`: the deal's first play, for which the
-    opening may have its own limit (seed 003 R4.6).
+    The clock runs from `at_ms` on. It reports a warning when the time is over, and then a
+    violation, which takes the turn away and ends the clock (seed 000 A21.1; 003 R4.6 has only a
+    time). `called`: a referee counts the seconds (读秒), which mode `on_call` needs. `first_lead`:
+    the deal's first play, for which the opening may have its own limit (seed 003 R4.6).
     """
     rules = profile.clocks
     wanted = {"off": False, "on_call": called, "every_play": True}[rules.play_clock]
@@ -193,23 +202,24 @@ def play_clock(
         profile, "clocks.play_warned_s", "play_violation", "delay_play", from_warning=True
     )
     limits = (warning, violation) if violation.within_ms else (warning,)
-    return _seat_duty_clock("play", seat, at_ms, limits)
+    side, watch = side_of(seat), Stopwatch(at_ms)
+    return DutyClock(duty="play", seat=seat, side=side, watch=watch, limits=limits)
 
 
 def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
-    """Return the clock for counting and sorting (理牌), from the release of the hands on.
+    """Return the clock for counting and sorting (理牌), or None if the rulebook has none.
 
-    Tribute opens when all four have counted, or when this time is over. It is no offence. From a
-    machine 27 cards come at once, but seed 000 A21.2 assumes sorting while drawing, so this is
-    provisional.
+    The clock runs from the release of the hands on. Tribute opens when all four have counted, or
+    when this time is over. It is no offence. From a machine 27 cards come at once, but seed 000
+    A21.2 assumes sorting while drawing, so this is provisional.
     """
     return _single_limit_clock(profile, "sort", "clocks.sort_s", "sort_over", at_ms)
 
 
 def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
-    """Return the clock from the release of the hands to the first lead (seed 003 R4.6).
+    """Return the clock from the release of the hands to the first lead, or None if there is none.
 
-    It includes counting, tribute and return.
+    The time includes counting, tribute and return. Source: seed 003 R4.6.
     """
     return _single_limit_clock(
         profile, "opening", "clocks.opening_s", "opening_over", at_ms, "delay_play"
@@ -217,10 +227,11 @@ def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
 
 
 def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> DutyClocks:
-    """Return a clock for each payer, from the opening of tribute at `at_ms` on.
+    """Return a clock for each payer of tribute, which runs from `at_ms` on.
 
-    Tribute opens when all four have counted, or when the sorting time is over. The clock reports a
-    warning when the time is over, and a violation for each further delay (seed 000 A21.2).
+    Tribute opens then, because all four have counted, or the sorting time is over. The clock
+    reports a warning when the time is over, and a violation for each further delay (seed 000
+    A21.2).
     """
     return tuple(
         clock
@@ -230,25 +241,24 @@ def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int
 
 
 def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock | None:
-    """Return the clock for a return, from `at_ms` on, when `giver` got the tribute.
+    """Return the clock for the return card of `giver`, or None if the rulebook has none.
 
-    Warning and violations are as for the tribute (seed 000 A21.2).
+    The clock runs from `at_ms` on, when `giver` got the tribute. Warning and violations are as for
+    the tribute (seed 000 A21.2).
     """
     return _exchange_clock(profile, "return", giver, at_ms)
 
 
 def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
-    """Return a clock for each side, from the announced start on. It ends when both players are
-    seated.
+    """Return a clock for each side, which runs from the announced start on.
 
-    A late side loses by default if the rulebook demands it (seed 003 R6.1, 004 C). Otherwise the
-    event's regulations decide (seed 000 A20).
+    It ends when both players of the side are seated. A late side loses by default if the rulebook
+    demands it (seed 003 R6.1, 004 C). Otherwise the tournament's regulations decide (seed 000 A20).
     """
     if not profile.clocks.late_s:
         return ()
-    kind: ClockReportKind = (
-        "late_default" if profile.clocks.late_then == "default" else "late_regulations"
-    )
+    by_default = profile.clocks.late_then == "default"
+    kind: ClockReportKind = "late_default" if by_default else "late_regulations"
     limit = _clock_limit(profile, "clocks.late_s", kind, "late")
     return tuple(
         DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
@@ -271,7 +281,9 @@ def _exchange_clock(
         return None
     further = _clock_limit(profile, "clocks.overrun_s", violation, offence)
     limits = (first, further) if further.within_ms else (first,)
-    return _seat_duty_clock(duty, seat, at_ms, limits, repeats=len(limits) > 1)
+    side, watch = side_of(seat), Stopwatch(at_ms)
+    repeats = len(limits) > 1
+    return DutyClock(duty=duty, seat=seat, side=side, watch=watch, limits=limits, repeats=repeats)
 
 
 def _single_limit_clock(
@@ -282,7 +294,7 @@ def _single_limit_clock(
     at_ms: int,
     offence: ClockOffence | None = None,
 ) -> DutyClock | None:
-    """Return a clock with one limit for all four."""
+    """Return a clock with one limit for all four players, or None if the profile has no limit."""
     limit = _clock_limit(profile, key, kind, offence)
     if not limit.within_ms:
         return None
@@ -305,22 +317,4 @@ def _clock_limit(
         key=key,
         article=profile.article(key),
         from_warning=from_warning,
-    )
-
-
-def _seat_duty_clock(
-    duty: ClockDuty,
-    seat: Seat,
-    at_ms: int,
-    limits: tuple[ClockLimit, ...],
-    *,
-    repeats: bool = False,
-) -> DutyClock:
-    return DutyClock(
-        duty=duty,
-        seat=seat,
-        side=side_of(seat),
-        watch=Stopwatch(at_ms),
-        limits=limits,
-        repeats=repeats,
     )

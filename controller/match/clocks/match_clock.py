@@ -21,11 +21,14 @@ ANNOUNCEMENTS: tuple[tuple[int, ClockReportKind], ...] = (
     (5 * 60_000, "announce_5"),
     (60_000, "announce_1"),
 )
-"""Time left, in ms, and its announcement. This is a custom of halls, not a rule."""
+"""The time left, in ms, at which each announcement is due.
+
+This is a custom of halls, not a rule.
+"""
 
 
 class ClockMark(msgspec.Struct, frozen=True, gc=False):
-    """An announcement with `left_ms` to go."""
+    """An announcement that is due when `left_ms` of the match's time are left."""
 
     left_ms: int
     kind: ClockReportKind
@@ -34,9 +37,10 @@ class ClockMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableStop(msgspec.Struct, frozen=True, gc=False):
-    """A time in which this table was stopped while the area's clock ran. `to_ms` None: it still is.
+    """A period in which this table was stopped while the clock of the area ran.
 
-    `reason` is a fault's name, a count or a long ruling, from the table's journal.
+    `to_ms` is None while the stop continues. `reason` is a fault's name, a count or a long ruling,
+    from the table's journal.
     """
 
     reason: str
@@ -45,7 +49,7 @@ class TableStop(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaClockStop(msgspec.Struct, frozen=True, gc=False):
-    """A stop of the whole area's clock (全区停表): the reason, and the person."""
+    """A stop of the clock of the whole area (全区停表): its reason, and who ordered it."""
 
     reason: str | None = None
     by: str | None = None
@@ -56,8 +60,9 @@ UNKNOWN_AREA_STOP = AreaClockStop()
 
 
 class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Proposed added time: `add_ms` more for this table, because of `stops`. A person must grant
-    it.
+    """A proposal to add `add_ms` to this table's time, because of the stops `stops`.
+
+    A person must grant it.
     """
 
     add_ms: int
@@ -68,12 +73,13 @@ class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The time of one match at one table. `limit_ms` 0: no time limit.
+    """The clock of one match at one table.
 
-    `margin_ms`: with this time left or less no deal begins. `chief_ms`: only the chief may add more
-    than this in total. `watch`: None before the start. `told` is the number of `marks` that were
-    reported, and the mark with most time left is the first. `stops_deals`: the end of time ends a
-    running deal at once (即行结束). `area_stop`: the command by which the area is paused now.
+    `limit_ms` is 0 if the match has no time limit. `margin_ms`: with this time left or less no deal
+    begins. `chief_ms`: only the chief may add more than this in total. `watch` is None before the
+    start. `marks` are sorted by remaining time, longest first, and `told` is the number of `marks`
+    that were reported. `stops_deals`: the end of time ends a running deal at once (即行结束).
+    `area_stop`: the command by which the area is paused now.
     """
 
     limit_ms: int
@@ -104,61 +110,61 @@ def new_match_clock(profile: GuandanProfile) -> MatchClock:
 
 
 def start(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock running from `at_ms`, the area's start. A running clock stays unchanged."""
+    """Return the clock started at `at_ms`, when the area starts.
+
+    A running clock stays unchanged.
+    """
     return clock if clock.watch is not None else replace(clock, watch=Stopwatch(at_ms))
 
 
 def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
-    """Return the clock paused with the whole area. A paused clock stays unchanged."""
+    """Return the clock paused at `at_ms` with the whole area. A paused clock stays unchanged."""
     if clock.watch is None or clock.watch.is_paused:
         return clock
     return replace(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)
 
 
 def resume(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock running again with the area (继续比赛)."""
+    """Return the clock running again from `at_ms`, because the area continues (继续比赛)."""
     if clock.watch is None:
         return clock
     return replace(clock, watch=stopwatch.resume(clock.watch, at_ms), area_stop=None)
 
 
 def stopped_since_ms(clock: MatchClock) -> int | None:
-    """Return since when the whole area is paused, or None."""
+    """Return the time at which the whole area was paused, or None if it is not paused."""
     if clock.watch is None or not clock.watch.is_paused:
         return None
     return clock.watch.pauses[-1].from_ms
 
 
 def left_ms(clock: MatchClock, at_ms: int) -> int | None:
-    """Return the time left at `at_ms`, 0 when it is up, or None in a match without a limit."""
+    """Return the time that the match has left at `at_ms`, or None if it has no time limit.
+
+    The result is 0 when time is up (比赛时间到).
+    """
     if not clock.limit_ms:
         return None
     return max(0, clock.limit_ms + clock.added_ms - _elapsed_ms(clock, at_ms))
 
 
-def is_expired(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether time is up (比赛时间到)."""
-    return left_ms(clock, at_ms) == 0
-
-
 def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether a further deal may begin, which means that its hands may be released
-    (seed 003 N4.4).
+    """Return whether enough time is left at `at_ms` to begin a further deal.
 
-    No deal may begin with `ending.last_start_margin_s` or less to go. An extra deal (加打一副)
-    does not depend on time.
+    A deal begins with the release of its hands (seed 003 N4.4). No deal may begin with
+    `ending.last_start_margin_s` or less to go. An extra deal (加打一副) does not depend on time.
     """
     left = left_ms(clock, at_ms)
     return left is None or left > clock.margin_ms
 
 
 def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether time ends a running deal, so that it does not count.
+    """Return whether the end of time stops a running deal, so that the deal does not count.
 
     By the text of seed 000 A14.2.3–4 it does (即行结束). With `ending.at_time = "finish_started"` a
     deal that has begun is played to its end (seed 003 N4.4, 004 CN5).
     """
-    return clock.stops_deals and is_expired(clock, at_ms)
+    return clock.stops_deals and left_ms(clock, at_ms) == 0
 
 
 def next_due_ms(clock: MatchClock) -> int | None:
@@ -170,7 +176,7 @@ def next_due_ms(clock: MatchClock) -> int | None:
 
 
 def last_announcement(clock: MatchClock) -> ClockReportKind | None:
-    """Return the last announcement of the area's clock that is still valid, or None.
+    """Return the last announcement that is still valid, or None if there is none.
 
     It concerns no single person. Added time cancels it.
     """
@@ -178,7 +184,7 @@ def last_announcement(clock: MatchClock) -> ClockReportKind | None:
 
 
 def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms`, and the reports since the last call, the oldest first.
+    """Return the clock at `at_ms`, and the reports since the last call, sorted by time.
 
     A late, repeated or unnecessary call makes no difference: each report is returned once.
     """
@@ -191,15 +197,16 @@ def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, 
 
 
 def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
-    """Return the clock of a table that is stopped from `at_ms` on. The area's time continues."""
+    """Return the clock after its table was stopped at `at_ms`. The area's time continues."""
     if clock.stops and clock.stops[-1].to_ms is None:
         return clock
     return replace(clock, stops=(*clock.stops, TableStop(reason, at_ms)))
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock of a table that continues at `at_ms`. It is unchanged if the table was not
-    stopped.
+    """Return the clock after its stopped table continued at `at_ms`.
+
+    The clock is unchanged if the table was not stopped.
     """
     if not clock.stops or clock.stops[-1].to_ms is not None:
         return clock
@@ -208,7 +215,7 @@ def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
 
 
 def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
-    """Return how much of the match a stop has cost until `at_ms`.
+    """Return how much time of the match a stop of the table has cost until `at_ms`.
 
     A stop costs nothing while the area was paused too, or if time was up when it began.
     """
@@ -219,7 +226,10 @@ def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
 
 
 def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
-    """Return the time that should be added for this table's stops, or None if no stop is open."""
+    """Return a proposal for the time that stops have cost, or None if no time is missing.
+
+    A match without a time limit never misses any.
+    """
     costly = tuple(stop for stop in clock.stops if cost_ms(clock, stop, at_ms))
     missing = sum(cost_ms(clock, stop, at_ms) for stop in costly) - clock.added_ms
     if not clock.limit_ms or missing <= 0:
@@ -232,23 +242,16 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
     )
 
 
-def has_unanswered_stop(clock: MatchClock, settled: int, at_ms: int) -> bool:
-    """Return whether one of the stops after the first `settled` has cost time that was not given
-    back.
-    """
-    costly = any(cost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
-    return costly and added_time_due(clock, at_ms) is not None
-
-
 def added_time_authority(clock: MatchClock, add_ms: int) -> AddedTimeAuthority:
-    """Return who may add `add_ms`: the chief, if the total exceeds the limit."""
+    """Return the role that may add `add_ms`: the chief if the total exceeds the limit."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
 
 
 def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
-    """Return the clock with `add_ms` more for this table, or less if this corrects a grant.
+    """Return the clock with `add_ms` more time for this table.
 
-    Announcements that the new time postpones are reported again. Call `tick` first.
+    A negative number corrects an earlier grant. Announcements that the new time postpones are
+    reported again. Call `tick` first.
     """
     added = max(0, clock.added_ms + add_ms)
     longer = replace(clock, added_ms=added)
@@ -258,7 +261,7 @@ def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
 
 
 def _clock_marks(profile: GuandanProfile) -> list[ClockMark]:
-    """Return the announcements of a match's clock, the one with most time left first."""
+    """Return the announcements of a match's clock, sorted by remaining time, longest first."""
     ending = profile.ending
     marks = [ClockMark(left, kind) for left, kind in ANNOUNCEMENTS]
     if ending.last_start_margin_s:

@@ -9,26 +9,28 @@ from controller.messages import Seat, Side
 
 
 class WatchPause(msgspec.Struct, frozen=True, gc=False):
-    """A pause from `from_ms` to `to_ms`. None: it still continues."""
+    """A pause of a stopwatch, from `from_ms` to `to_ms`. `to_ms` is None until the pause ends."""
 
     from_ms: int
     to_ms: int | None = None
 
 
 class Stopwatch(msgspec.Struct, frozen=True, gc=False):
-    """A watch that runs from `starts_ms`, which may be in the future, except in its pauses."""
+    """A stopwatch that runs from `starts_ms` on, which may be in the future, except in its
+    pauses.
+    """
 
     starts_ms: int
     pauses: tuple[WatchPause, ...] = ()
 
     @property
     def is_paused(self) -> bool:
-        """Return whether it is paused."""
+        """Return whether the stopwatch is paused now."""
         return bool(self.pauses) and self.pauses[-1].to_ms is None
 
 
 def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
-    """Return the stopwatch paused from `at_ms`. A paused one stays unchanged."""
+    """Return the stopwatch paused from `at_ms` on. A paused stopwatch stays unchanged."""
     if watch.is_paused:
         return watch
     ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
@@ -36,7 +38,7 @@ def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
 
 
 def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
-    """Return the stopwatch running again from `at_ms`. A running one stays unchanged."""
+    """Return the stopwatch running again from `at_ms` on. A running stopwatch stays unchanged."""
     if not watch.is_paused:
         return watch
     *before, last = watch.pauses
@@ -45,7 +47,10 @@ def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
 
 
 def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
-    """Return how long it has run at `at_ms`, without its pauses; 0 before its start."""
+    """Return how long the stopwatch has run until `at_ms`, without its pauses.
+
+    The result is 0 before its start.
+    """
     stood = 0
     for pause in stopwatch.pauses:
         from_ms = max(pause.from_ms, stopwatch.starts_ms)
@@ -55,7 +60,7 @@ def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
 
 
 def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
-    """Return when it will have run for `duration_ms`, or None if it is paused before."""
+    """Return when the stopwatch will have run for `duration_ms`, or None if it is paused before."""
     moment = watch.starts_ms + duration_ms
     for pause in watch.pauses:
         from_ms = max(pause.from_ms, watch.starts_ms)
@@ -84,9 +89,10 @@ ClockReportKind = Literal[
     "last_deal",
     "time_up",
 ]
-"""`last_deal`: no new deal begins any more (不再开新副), and a deal that has begun is the last.
+"""The kinds of clock reports.
 
-`late_regulations`: a side is late, and the event's regulations decide what follows.
+`last_deal`: no new deal begins any more (不再开新副), and a deal that has begun is the last.
+`late_regulations`: a side is late, and the tournament's regulations decide what follows.
 """
 
 ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
@@ -94,12 +100,13 @@ ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
 
 
 class ClockReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An event of a clock that was due at `at_ms`, even if the match was asked later.
+    """A clock's report that a time limit or an announcement was due at `at_ms`.
 
-    `seat` and `side` are those concerned, or None for all four. `offence`: the offence that a
-    referee should check, or None for an announcement. `step`: which overrun of the same clock this
-    is (1, 2, …), as a charge requires it. `key`: the rule of the profile, with its `article`, which
-    is None for a provisional value. Without a key it is a custom of halls that no rulebook has.
+    The match may have been asked later. `seat` and `side` are those concerned, or None for all
+    four. `offence`: the offence that a referee should check, or None for an announcement. `step`:
+    which overrun of the same clock this is (1, 2, …), as a charge requires it. `key`: the rule of
+    the profile, with its `article`, which is None for a provisional value. Without a key it is a
+    custom of halls that no rulebook has.
     """
 
     kind: ClockReportKind

@@ -6,11 +6,14 @@ no wild cards and the seed has no declarations.
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from typing import Literal
 
 import msgspec
 
 from controller.cards import RANKS, SMALL_JOKER, SUITS, Face, composition, face_text
+from controller.host import toml_files
 from controller.rules.big_two import BigTwoComboRules
 from controller.rules.combos.combo_rules import CitedRule
 from controller.rules.combos.play_notation import TypedPlay, parse_play, play_text
@@ -23,6 +26,7 @@ from controller.rules.combos.play_ruling import (
 )
 from controller.rules.profile import BigTwoProfile
 from controller.rules.ranks import natural_rank, rank_text
+from controller.words import Words
 
 BigTwoKind = Literal[
     "single", "pair", "triple", "straight", "flush", "full_house", "four_one", "straight_flush"
@@ -72,7 +76,7 @@ BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
 
 
 class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
-    """The combination that a play of Big Two is.
+    """A combination of Big Two, with the card that decides between it and another one.
 
     `faces` are its cards from low to high. `rank` and `suit` belong to the card that decides within
     the kind: 3…14 for 3…A, 15 for a 2 (in a straight: the rank of its place). Suits: ♦ 0, ♣ 1, ♥ 2,
@@ -103,7 +107,7 @@ def single_value(face: Face) -> tuple[int, int]:
 def readings(
     cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> tuple[BigTwoCombo, ...]:
-    """Return the combination that the cards are as one play, or an empty tuple if they are none.
+    """Return the combination that the cards form as one play, or an empty tuple.
 
     A pack of 52 cards has no joker and no face twice. A play with a joker or with equal faces is
     therefore no combination.
@@ -118,9 +122,7 @@ def readings(
 def can_beat(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if `challenger` may be played on `on_table`: the two are comparable, and it is
-    higher.
-    """
+    """Return True if `challenger` can be compared with `on_table` and is higher."""
     return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
         on_table
     )
@@ -200,15 +202,8 @@ def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]
     return BigTwoCombo(kind, rank, suit, faces)
 
 
-_SUIT_NEXT = ", then by its suit"
-_SUIT_NEXT_ZH = "，相同比花色"
-
-
-class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
-    """The text of a rule in both languages, with its article.
-
-    `key`: the profile's key that settles the rule.
-    """
+class _BigTwoRule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The text of a rule with its article. `key`: the profile's key that decides the rule."""
 
     en: str
     zh: str
@@ -216,67 +211,17 @@ class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
     key: str | None = None
 
 
-_BIG_TWO_RULES = {
-    "no_type": _BigTwoRule("these cards are no combination", "不是合理牌型", "A8"),
-    "table_no_type": _BigTwoRule(
-        "the play on the table is no combination", "台面的牌不是合理牌型", "A8"
-    ),
-    "lead": _BigTwoRule("any combination may be led", "引牌可以出任意牌型", "A7"),
-    "first_lead": _BigTwoRule(
-        "any combination may be led, but the first play of a deal holds {holder}",
-        "引牌可以出任意牌型，但一副牌首次出牌须含{holder}",
-        "A7",
-        "bigtwo.lead.must_include",
-    ),
-    "same_kind": _BigTwoRule(
-        "a play follows its own kind and number of cards",
-        "须按照相同牌型、相同张数盖牌",
-        "A7, A9.3",
-    ),
-    "same_kind_of_five": _BigTwoRule(
-        "five cards follow five of the same kind",
-        "五张牌须按照相同牌型盖牌",
-        "A7",
-        "bigtwo.combos.five_cards",
-    ),
-    "by_card": _BigTwoRule(
-        "the 2 is highest, then A, K … 3; equal ranks by suit ♠ ♥ ♣ ♦",
-        "2最大，其次A、K……3；点数相同比花色，黑桃>红桃>梅花>方块",
-        "A9.1–3",
-    ),
-    "by_highest": _BigTwoRule(
-        f"flushes compare by their highest card{_SUIT_NEXT}",
-        f"同花以最大牌张点数比较{_SUIT_NEXT_ZH}",
-        "A9.4",
-    ),
-    "by_kind": _BigTwoRule(
-        "straight flush, four and one, full house, flush, straight: in this order",
-        "同花顺>铁枝>葫芦>同花>顺子",
-        "A9.4",
-        "bigtwo.combos.five_cards",
-    ),
-    "greater": _BigTwoRule(
-        "a play must be higher than the one before", "盖牌必须大于台面的牌", "A7"
-    ),
-}
-_RULES_BY_KEY = {
-    "straights_by": {
-        "natural": ("straights compare by their last card, A2345 lowest", "顺子以末张比较"),
-        "singles": (
-            "straights compare by their highest card, a 2 above an A",
-            "顺子以最大单张比较",
-        ),
-    },
-    "full_house_by": {
-        "triple": ("full houses compare by the triple", "葫芦以三张比较"),
-        "highest_card": ("full houses compare by their highest card", "葫芦以最大牌张比较"),
-    },
-    "four_one_by": {
-        "four": ("four and one compare by the four", "铁枝以四张比较"),
-        "highest_card": ("four and one compare by their highest card", "铁枝以最大牌张比较"),
-    },
-}
-"""The text for each value of a profile's key about the card that decides within a kind of five."""
+class _BigTwoRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rule: dict[str, _BigTwoRule]
+    deciding: dict[str, dict[str, Words]]
+
+
+@cache
+def _rules_file() -> _BigTwoRules:
+    name = "big_two_rules.toml"
+    text = resources.files("controller.rules.combos").joinpath(name).read_text("utf-8")
+    return toml_files.parse(text, _BigTwoRules, name=name)
+
 
 _KEY_OF_KIND: dict[BigTwoKind, str] = {
     "straight": "straights_by",
@@ -291,25 +236,7 @@ def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
 
     Raises KeyError for an unknown key.
     """
-    return _cite(rule, _BIG_TWO_RULES[rule], profile)
-
-
-def cite_kind(name: BigTwoKind) -> CitedRule:
-    """Return the rule that defines the given kind of combination."""
-    return CitedRule(
-        name,
-        BIG_TWO_KIND_NAMES[name].en,
-        BIG_TWO_KIND_NAMES[name].zh,
-        BIG_TWO_KIND_NAMES[name].article,
-    )
-
-
-def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
-    """Return the rule about which plays may be led.
-
-    The first play may have to contain a card (seed 002 A7).
-    """
-    return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
+    return _cite(rule, _rules_file().rule[rule], profile)
 
 
 def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
@@ -317,8 +244,8 @@ def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
     if kind not in _KEY_OF_KIND:
         return cite_big_two_rule("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
     key = _KEY_OF_KIND[kind]
-    en, zh = _RULES_BY_KEY[key][getattr(profile.bigtwo.combos, key)]
-    stated = _BigTwoRule(en + _SUIT_NEXT, zh + _SUIT_NEXT_ZH, "A9.4", f"bigtwo.combos.{key}")
+    text = _rules_file().deciding[key][getattr(profile.bigtwo.combos, key)]
+    stated = _BigTwoRule(text.en, text.zh, "A9.4", f"bigtwo.combos.{key}")
     return _cite("by_highest", stated, profile)
 
 
@@ -337,33 +264,21 @@ _DECK = composition(1, jokers=False)
 
 
 def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
-    """Return the ruling whether `play` is legal as a lead, or on the play `on` if it is given.
-
-    Raises QuestionError.
-    """
+    """Return the ruling on `play` as a lead, or on the play `on`. Raises QuestionError."""
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
     table, lying = (None, None) if below is None else _judge_one_play(profile, below)
     judged, combo = _judge_one_play(profile, above)
-    legal, reasons = _legality(profile, combo, lying, leads=table is None)
+    legal, reasons = False, tuple[CitedRule, ...]()
+    if combo is not None and table is None:
+        rule = "first_lead" if profile.bigtwo.lead.must_include else "lead"
+        legal, reasons = True, (cite_big_two_rule(rule, profile),)
+    elif combo is not None and lying is None:
+        reasons = (cite_big_two_rule("table_no_type", profile),)
+    elif combo is not None and lying is not None:
+        legal = can_beat(combo, lying, profile.bigtwo.combos)
+        reasons = _comparison_rules(profile, combo, lying)
     return make_ruling(profile, None, judged, table, legal, reasons)
-
-
-def _legality(
-    profile: BigTwoProfile, combo: BigTwoCombo | None, lying: BigTwoCombo | None, *, leads: bool
-) -> tuple[bool, tuple[CitedRule, ...]]:
-    """Return whether a play is legal, and the rules that decide this.
-
-    The rules that make the cards a combination are not included. `lying`: the combination on the
-    table.
-    """
-    if combo is None:
-        return False, ()
-    if leads:
-        return True, (cite_lead_rule(profile),)
-    if lying is None:
-        return False, (cite_big_two_rule("table_no_type", profile),)
-    return can_beat(combo, lying, profile.bigtwo.combos), _comparison_rules(profile, combo, lying)
 
 
 def _judge_one_play(
@@ -371,6 +286,10 @@ def _judge_one_play(
 ) -> tuple[JudgedPlay, BigTwoCombo | None]:
     found = readings(play.faces, profile.bigtwo.combos)
     shown = tuple(map(_combo_reading, found))
+    reason = cite_big_two_rule("no_type", profile)
+    if found:
+        name = BIG_TWO_KIND_NAMES[found[0].kind]
+        reason = CitedRule(found[0].kind, name.en, name.zh, name.article)
     judged = JudgedPlay(
         play=play_text(play),
         bare=(),
@@ -379,7 +298,7 @@ def _judge_one_play(
         counts_as=shown[0] if shown else None,
         declared=None,
         declaration_due=False,
-        reasons=(cite_kind(found[0].kind) if found else cite_big_two_rule("no_type", profile),),
+        reasons=(reason,),
     )
     return judged, found[0] if found else None
 

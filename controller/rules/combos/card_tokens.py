@@ -25,10 +25,7 @@ class NotationError(QuestionError):
     """
 
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
-        """Create the message `says` about the part `text[begin:end]`.
-
-        An empty part is not quoted.
-        """
+        """Create the message `says` about `text[begin:end]`. An empty part is not quoted."""
         self.place = place_of(text, begin)
         part = printable_text(text[begin:end])
         en = f'"{printable_text(text)}": place {self.place}, "{part}": ' if part else ""
@@ -145,10 +142,7 @@ _WHICH_JOKER_WORDS = Words(
 
 
 def normalise_text(text: str) -> str:
-    """Return text with wide letters made narrow and small letters made capital.
-
-    Every character keeps its place.
-    """
+    """Return text with wide letters made narrow, in capitals. Every character keeps its place."""
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 

@@ -4,7 +4,7 @@ judge_play() rules on plays of Guandan and of Big Two. judge_contained_kinds() i
 Guandan.
 """
 
-from controller.cards import SUITS, Face, composition, face_text
+from controller.cards import SUITS, composition, face_text
 from controller.rules.combos import big_two_combos
 from controller.rules.combos.card_tokens import QuestionError
 from controller.rules.combos.combo_reasons import (
@@ -96,31 +96,23 @@ def _laid_cards(combo: Combo, play: TypedPlay, level: int) -> tuple[LaidCard, ..
 
     A wild card that can be itself takes the last such place.
     """
-    wild = [face_text(face) for face in play.faces if is_wild(face, level)]
+    wild = next((face_text(face) for face in play.faces if is_wild(face, level)), "")
     stand_ins = list(combo.wild_faces)
     written = [face for face, bare in zip(play.faces, play.bare, strict=True) if not bare]
     laid: list[LaidCard] = []
     for face in reversed(combo.faces):
+        own = face_text(face)
         if face in stand_ins:
             stand_ins.remove(face)
-            laid.append(_laid_wild_card(face, wild[0], any_suit=combo.kind != "straight_flush"))
+            any_suit = combo.kind != "straight_flush"
+            replaced = own.lstrip("".join(SUITS)) if any_suit else own
+            laid.append(LaidCard(wild, None if own == wild else replaced))
+        elif face in written:
+            written.remove(face)
+            laid.append(LaidCard(own))
         else:
-            laid.append(LaidCard(_card_text(face, written)))
+            laid.append(LaidCard(rank_text(natural_rank(face))))
     return tuple(reversed(laid))
-
-
-def _laid_wild_card(face: Face, wild: str, *, any_suit: bool) -> LaidCard:
-    own = face_text(face)
-    if own == wild:
-        return LaidCard(wild)
-    return LaidCard(wild, own.lstrip("".join(SUITS)) if any_suit else own)
-
-
-def _card_text(face: Face, written: list[Face]) -> str:
-    if face in written:
-        written.remove(face)
-        return face_text(face)
-    return rank_text(natural_rank(face))
 
 
 def _deciding_rank_text(combo: Combo, level: int) -> str:
@@ -208,10 +200,7 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
 
 
 def _require_level(level: int | None) -> int:
-    """Return the level of a question about Guandan.
-
-    Raises QuestionError if the level is missing or is no rank 2…14.
-    """
+    """Return the level of a Guandan question. Raises QuestionError unless it is a rank 2…14."""
     if level not in SUIT_RANKS:
         raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",

@@ -130,10 +130,7 @@ def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
 
 
 def broken_rule(cards: Sequence[Face], level: int) -> str:
-    """Return the rule that cards break if they are no combination.
-
-    The result is a key of combo_rules.COMBO_RULES.
-    """
+    """Return the key of the rule in COMBO_RULES that cards break if they are no combination."""
     sorted_cards = sort_cards(cards, level)
     if any(map(is_joker, cards)):
         if _uses_wild_as_joker(sorted_cards, len(cards)):

@@ -1,4 +1,7 @@
-"""The combinations (牌型) of Guandan: the ten kinds, the readings of cards, the comparison."""
+"""The combinations (牌型) of Guandan: the kinds, the readings of cards, and the comparison.
+
+There are ten kinds. A reading is one way to count a set of cards as a combination.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +35,7 @@ ComboKind = Literal[
 
 
 class ComboName(msgspec.Struct, frozen=True, gc=False):
-    """The names of a kind in English and Chinese. `others` are further names in use."""
+    """The English and Chinese names of one kind of combination. `others`: further names in use."""
 
     en: str
     zh: str
@@ -61,7 +64,7 @@ SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", 
 
 
 class Combo(msgspec.Struct, frozen=True, gc=False):
-    """One reading of a play as a combination.
+    """One reading of a play: a combination that its cards can form.
 
     `rank` decides within a kind. For singles, pairs, triples, bombs and the triple of a full house,
     it is the value in level order (controller/rules/ranks.py). For straights, tubes, plates and
@@ -93,7 +96,10 @@ RankGroups = tuple[tuple[int, int], ...]
 
 
 class ComboPattern(msgspec.Struct, frozen=True, gc=False):
-    """A kind with its groups. `rank`: the natural rank that decides within the kind."""
+    """The ranks that one combination consists of, with the number of cards of each rank.
+
+    `rank`: the natural rank that decides between combinations of the same kind.
+    """
 
     kind: ComboKind
     rank: int
@@ -101,15 +107,15 @@ class ComboPattern(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Return how many cards the pattern takes."""
+        """Return the number of cards in the combination."""
         return sum(count for _, count in self.groups)
 
 
 def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
-    """Return `length` consecutive groups of `each` cards up to the rank `top`.
+    """Return `length` consecutive ranks that end with `top`, each with `each` cards.
 
-    The A comes below the 2 (000 A4.7: A2345). Above the A the ranks begin again with 2. Groups that
-    wrap are no combination, but the program needs them to name the mistake.
+    The A comes below the 2 (000 A4.7: A2345). Above the A the ranks begin again with 2. Such a
+    sequence is no combination, but the program needs it to name the mistake.
     """
     return tuple(
         ((rank - 2) % len(SUIT_RANKS) + 2, each) for rank in range(top - length + 1, top + 1)
@@ -117,11 +123,12 @@ def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
 
 
 def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
-    """Return the ranks that the wild cards stand for if the cards fill `groups`, else None.
+    """Return the ranks that wild cards must replace so that the cards fill `groups`.
 
-    `have`: the number of natural cards of each natural rank. With the wild cards, they must be as
-    many as the groups take. A card outside all groups therefore leaves one place too many open. A
-    wild card is never a joker (seed 000 A7.2).
+    Return None if the cards cannot fill `groups`. `have`: the number of natural cards of each
+    natural rank. `wilds`: the number of wild cards. Natural and wild cards together must be as many
+    as the groups take. A card outside all groups therefore leaves one place too many open. A wild
+    card is never a joker (seed 000 A7.2).
     """
     lacking = tuple(rank for rank, count in groups for _ in range(count - have.get(rank, 0)))
     if len(lacking) != wilds or any(rank in JOKER_RANKS for rank in lacking):
@@ -168,24 +175,25 @@ _SPECIAL_BOMBS: dict[ComboKind, int] = {"straight_flush": 11, "joker_bomb": 99}
 
 
 def bomb_class(combo: Combo) -> int:
-    """Return the class of a combination: 0 for an ordinary one, more for a greater bomb."""
+    """Return a number that orders bombs by strength. It is 0 for a combination that is no bomb."""
     if combo.kind == "bomb":
         return 2 * combo.size
     return _SPECIAL_BOMBS.get(combo.kind, 0)
 
 
 def compare_key(combo: Combo) -> tuple[int, int]:
-    """Return a sort key that is greater for the greater of two comparable combinations.
+    """Return a sort key: the greater of two combinations has the greater key.
 
-    Ordinary < bomb of 4 < of 5 < straight flush < bomb of 6 < … < of 10 < joker bomb, then the
-    rank. Suits never count (seed 000 A8.1). Two ordinary combinations of different kinds cannot be
-    compared. `can_beat` checks that.
+    The order is: ordinary combinations, bombs of 4 cards, of 5 cards, straight flushes, bombs of 6
+    to 10 cards, joker bomb. Within a class the rank decides, and suits never count (seed 000 A8.1).
+    The keys of two ordinary combinations of different kinds must not be compared. `can_beat` checks
+    the kinds.
     """
     return bomb_class(combo), combo.rank
 
 
 def can_beat(challenger: Combo, table: Combo) -> bool:
-    """Return True if a combination may be played on the combination on the table.
+    """Return True if the combination `challenger` may be played on the combination `table`.
 
     An ordinary combination follows only its own kind (seed 000 A6.1). An equal combination never
     beats another.
@@ -201,7 +209,7 @@ _UNDECLARED_PREFERENCE: dict[ComboKind, int] = {"plate": -1}
 
 
 class SortedCards(msgspec.Struct, frozen=True, gc=False):
-    """Cards sorted for reading: the wild cards, the natural cards, and the number of each rank."""
+    """The cards of a play: the wild cards, the other cards, and the number of each rank in them."""
 
     wild_cards: tuple[Face, ...]
     natural_cards: tuple[Face, ...]
@@ -214,23 +222,23 @@ class SortedCards(msgspec.Struct, frozen=True, gc=False):
 
 
 def sort_cards(cards: Sequence[Face], level: int) -> SortedCards:
-    """Return `cards` sorted for reading. `level` is a natural rank, 2…14."""
+    """Return `cards` split into wild cards and natural cards. `level` is a natural rank, 2…14."""
     plain = tuple(sorted(face for face in cards if not is_wild(face, level)))
     wild = tuple(face for face in cards if is_wild(face, level))
     return SortedCards(wild, plain, Counter(map(natural_rank, plain)))
 
 
 def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
-    """Return all possible readings of the cards as one play, the default reading first.
+    """Return all combinations that the cards can form, the default one first.
 
     A wild card stands for any card except a joker (seed 000 A7.2). Wild cards without any other
     card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,
     never in suits alone. Five cards in sequence and of one suit are a straight flush, and a plain
-    straight if that is declared (A7.2).
+    straight if the player declares it (A7.2).
 
-    Without a declaration, two pairs and a wild card are the higher full house (seed 000 A7.2.2).
-    All other defaults are provisional: the higher class, the higher end of a straight, a tube
-    before a plate.
+    The default reading counts if the player declared nothing. Two pairs and a wild card are then
+    the higher full house (seed 000 A7.2.2). All other defaults are provisional: the higher class,
+    the higher end of a straight, a tube before a plate.
     """
     sorted_cards = sort_cards(cards, level)
     if not sorted_cards.natural_cards:
@@ -253,17 +261,18 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
 
 
 def must_be_declared(found: Sequence[Combo]) -> bool:
-    """Return True if a player had to declare at once which reading the play is.
+    """Return True if the player had to declare the combination when playing the cards.
 
-    If only one reading is of the highest class, no declaration is needed. Otherwise the wild card
-    fits either end, either triple, or a tube and a plate (seed 000 A7.3.2).
+    `found`: all readings of the play. If only one reading is of the highest class, no declaration
+    is needed. Otherwise the wild card fits either end, either triple, or a tube and a plate (seed
+    000 A7.3.2).
     """
     highest = max(map(bomb_class, found), default=0)
     return len({(combo.kind, combo.rank) for combo in found if bomb_class(combo) == highest}) > 1
 
 
 def contained_kinds(cards: Sequence[Face], level: int) -> tuple[ComboKind, ...]:
-    """Return the kinds that can be played with some or all of the cards.
+    """Return the kinds of combination that can be made from some or all of the cards.
 
     After a wrong lead, the left-hand neighbour of the player names one of these kinds (seed 000
     A16.3.1).
@@ -296,7 +305,10 @@ def _combo(
 
 
 def _stand_in_suit(kind: ComboKind, cards: SortedCards) -> int:
-    """Return the suit that a wild card takes: its own, hearts, if that changes nothing."""
+    """Return the suit of the card that a wild card replaces.
+
+    It is hearts unless hearts would make a straight flush of the play, or unless the play is one.
+    """
     if kind == "straight_flush":
         return min(cards.suits)
     return _SPADES if kind == "straight" and cards.suits == {HEARTS} else HEARTS
@@ -305,7 +317,7 @@ def _stand_in_suit(kind: ComboKind, cards: SortedCards) -> int:
 def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[int, ...]]:
     """Return a sort key that is greatest for the default reading.
 
-    If the ranks of a pair are free, wild cards preferably remain level cards.
+    If wild cards may be a pair of any rank, they preferably count as level cards.
     """
     stands_for = tuple(map(natural_rank, combo.wild_faces))
     itself = all(rank == level for rank in stands_for)

@@ -1,4 +1,4 @@
-"""The notation of plays and declarations: parsing of typed text, and neutral suits for bare cards.
+"""The notation of plays and declarations: parsing of typed text, and suits for bare cards.
 
 A bare card is written without a suit. It gets a suit that changes nothing in the ruling.
 """
@@ -29,14 +29,14 @@ from controller.words import Words
 
 
 def faces_of(rank: int) -> tuple[Face, ...]:
-    """Return the faces of a natural rank: four, or one joker."""
+    """Return all faces of a natural rank: four faces, or one for a joker."""
     return tuple(face for face in range(FACE_COUNT) if natural_rank(face) == rank)
 
 
 def assign_suits(
     faces: Sequence[Face | None], ranks: Sequence[int], level: int | None, deck: Sequence[int]
 ) -> tuple[Face, ...]:
-    """Return `faces` with each None replaced by a face of the rank at the same place in `ranks`.
+    """Return `faces`, with a face of the rank in `ranks` in each place that contains None.
 
     The new face has the suit that is rarest in the play, so that no straight flush results. Hearts
     of the level, which would be wild, are used last. `deck`, the number of each of the 54 faces,
@@ -59,10 +59,10 @@ def assign_suits(
 
 
 class TypedPlay(msgspec.Struct, frozen=True, gc=False):
-    """A typed play: cards in the order in which they were written.
+    """A play that a person typed: its cards in the written order.
 
-    `bare`: the cards without a suit. Bare cards also have suits in `faces`, chosen so that they
-    change nothing in the ruling.
+    `bare`: True for a card without a suit. Bare cards also have suits in `faces`, chosen so that
+    they change nothing in the ruling.
     """
 
     faces: tuple[Face, ...]
@@ -70,7 +70,7 @@ class TypedPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class _TypedCard(msgspec.Struct, frozen=True, gc=False):
-    """A card written as `text[begin:end]`: its natural rank, and its face if the text gives one."""
+    """A card written as `text[begin:end]`. `rank` is natural. `face`: None without a suit."""
 
     begin: int
     end: int
@@ -104,7 +104,7 @@ def parse_play(
     suits_decide: bool = False,
     other_play: TypedPlay | None = None,
 ) -> TypedPlay:
-    """Return the play written as `text`.
+    """Return the play that a person wrote as `text`.
 
     `deck`: the number of each of the 54 faces. Cards without a suit get suits that make neither a
     straight flush nor a wild card, unless nothing else is left. `level`, a natural rank, defines
@@ -125,14 +125,14 @@ def parse_play(
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:
-    """Return the natural ranks written as `text`, without suits. Raises NotationError."""
+    """Return the natural ranks written as `text`, which contains no suits. Raises NotationError."""
     return tuple(
         card.rank for card in _parse_cards(text, jokers=True, suits_decide=True, level=None)
     )
 
 
 def parse_typed_level(text: str) -> int:
-    """Return the level written as `text` ("5", "打5", "打五"). Raises QuestionError."""
+    """Return the level written as `text`, such as "5", "打5" or "打五". Raises QuestionError."""
     level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
     if level is None:
         raise QuestionError(
@@ -166,7 +166,7 @@ def _parse_cards(
 
 
 def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
-    """Refuse SJ if it may mean the jack of spades. Raises NotationError."""
+    """Raise NotationError for "SJ" if it could mean the jack of spades. "SJ" is the small joker."""
     letters = any(token.is_suit_letter for word in written for token in word)
     for word in written:
         if letters and is_small_or_jack(word):
@@ -181,7 +181,7 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
 def _cards_of_word(
     text: str, tokens: list[CardToken], *, suits_decide: bool
 ) -> Iterator[_TypedCard]:
-    """Yield the cards of a word. Each rank has the suit before it, or the suit after it."""
+    """Yield the cards of one word. The suit of each rank is before or after the rank."""
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
     in_chinese = ends_open and all(token.is_chinese_suit for token in suits)
@@ -200,7 +200,10 @@ def _cards_of_word(
 
 
 def _suit_groups(tokens: Sequence[CardToken]) -> Iterator[list[CardToken]]:
-    """Yield each suit or joker with the ranks after it. Ranks before the first suit come alone."""
+    """Yield each suit with the ranks that follow it, and each joker.
+
+    Ranks before the first suit come as one group without a suit.
+    """
     group: list[CardToken] = []
     for token in tokens:
         if group and token.rank is None:
@@ -227,7 +230,7 @@ def _span(tokens: Iterable[CardToken]) -> tuple[int, int]:
 
 
 def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> None:
-    """Refuse ranks of one suit that are no run. Raises NotationError."""
+    """Raise NotationError if the ranks that share one written suit are no sequence."""
     if _is_run([token.rank for token in ranks if token.rank is not None]):
         return
     begin, end = _span((suit, *ranks))
@@ -241,7 +244,10 @@ def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> No
 
 
 def _is_run(ranks: Sequence[int]) -> bool:
-    """Return True if ranks rise or fall, the A high or low, with gaps that wild cards may fill."""
+    """Return True if the ranks only rise or only fall, with gaps that wild cards can fill.
+
+    The A may be high or low.
+    """
     for ace in (14, 1):
         row = [ace if rank == 14 else rank for rank in ranks]
         steps = [after - before for before, after in pairwise(row)]
@@ -254,7 +260,10 @@ def _is_run(ranks: Sequence[int]) -> bool:
 def _refuse_too_many(
     text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: TypedPlay | None
 ) -> None:
-    """Refuse the first card that exceeds the number in the deck. Raises NotationError."""
+    """Raise NotationError for the first card of which the deck has too few.
+
+    `beside`: another play of the same deal, whose cards are used too.
+    """
     also = zip(beside.faces, beside.bare, strict=True) if beside else ()
     faces, ranks = Counter[Face](), Counter[int]()
     for face, bare in also:
@@ -275,9 +284,9 @@ def _refuse_too_many(
 
 
 def _too_few_words(count: int, what: str, both: bool) -> Words:
-    """Return the error text for a card of which there are only `count`.
+    """Return the error text for a card of which the deck has only `count`.
 
-    `both`: in two plays together.
+    `both`: two plays together use too many.
     """
     if not count:
         return _NO_JOKERS
@@ -289,18 +298,12 @@ def _too_few_words(count: int, what: str, both: bool) -> Words:
 
 
 _GAP = r"[\s_-]*"
-_KINDS_BY_NAME: dict[str, ComboKind] = {
-    said.upper().replace(" ", ""): kind
-    for kind, name in COMBO_NAMES.items()
-    for said in (name.en, name.zh, *name.others)
+_KINDS: dict[str, ComboKind] = {
+    said: kind for kind, name in COMBO_NAMES.items() for said in (name.en, name.zh, *name.others)
 }
+_KINDS_BY_NAME = {said.upper().replace(" ", ""): kind for said, kind in _KINDS.items()}
 _NAME_PATTERN = "|".join(
-    _GAP.join(said.upper().split())
-    for said in sorted(
-        (said for name in COMBO_NAMES.values() for said in (name.en, name.zh, *name.others)),
-        key=len,
-        reverse=True,
-    )
+    _GAP.join(said.upper().split()) for said in sorted(_KINDS, key=len, reverse=True)
 )
 _RANGE_PATTERN = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
 """Dashes of all keyboards. Wide dashes are narrow in text from `normalise_text`."""
@@ -316,20 +319,23 @@ _KIND_LAST_PATTERN = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAME_PATTERN})\s*", 
 
 
 class ComboDeclaration(msgspec.Struct, frozen=True, gc=False):
-    """A player's declaration. A field is None if it was not declared. `ranks` are natural."""
+    """The combination that a player declares.
+
+    `ranks` are natural ranks. A field that the player did not declare is None.
+    """
 
     kind: ComboKind | None
     ranks: tuple[int, ...] | None
 
     def allows(self, combo: Combo) -> bool:
-        """Return True if a reading matches the declaration."""
+        """Return True if the combination `combo` is one that the player declared."""
         return (self.kind is None or combo.kind == self.kind) and (
             self.ranks is None or sorted(map(natural_rank, combo.faces)) == sorted(self.ranks)
         )
 
 
 def parse_declaration(text: str, cards: int) -> ComboDeclaration:
-    """Return the declaration written as `text`, for a play of `cards` cards.
+    """Return the declaration that a person wrote as `text`, for a play of `cards` cards.
 
     Examples: "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子：从3到7". Suits in the text
     are ignored. Raises QuestionError, one line, also if the number of ranks differs from the number
@@ -356,7 +362,10 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
 
 
 def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int, ...] | None:
-    """Return the ranks of a sequence that is named by its two ends, or None."""
+    """Return the ranks of a sequence that is written by its two ends, such as "3-7".
+
+    Return None if `part` is not written so.
+    """
     ends = _ENDS_PATTERN.fullmatch(part)
     if ends is None:
         return None

@@ -1,4 +1,4 @@
-"""The parts of a ruling on combinations: values that become JSON, the same for both card games."""
+"""The values of which a ruling on combinations consists. They become JSON, for both card games."""
 
 import msgspec
 
@@ -7,13 +7,14 @@ from controller.rules.profile import Profile
 
 
 class RulingPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of a ruling."""
+    """The base class of all values in a ruling."""
 
 
 class LaidCard(RulingPart, frozen=True):
-    """A card in its place in a play. A wild card that replaces another card `stands_for` that card.
+    """A card in its place in a play.
 
-    Neither text has a suit if the card was written without one, or if it stands for any suit.
+    `stands_for`: the card that this wild card replaces, else None. Neither text has a suit if the
+    card was written without one, or if it stands for any suit.
     """
 
     card: str
@@ -25,10 +26,10 @@ class LaidCard(RulingPart, frozen=True):
 
 
 class ComboReading(RulingPart, frozen=True):
-    """One combination that a play may be.
+    """One combination that the cards of a play can form, as texts for people.
 
     `cards`: in the order in which they count and are laid. `decides`: the rank that decides within
-    the kind, as people write it.
+    the kind.
     """
 
     kind: str
@@ -40,7 +41,7 @@ class ComboReading(RulingPart, frozen=True):
 
 
 class DeclaredCombo(RulingPart, frozen=True):
-    """The declared combination: a kind, the declared ranks, or both, and a text for people."""
+    """The combination that a player declared: kind, ranks, or both, and a text for people."""
 
     kind: str | None
     ranks: tuple[str, ...] | None
@@ -49,11 +50,11 @@ class DeclaredCombo(RulingPart, frozen=True):
 
 
 class JudgedPlay(RulingPart, frozen=True):
-    """One play: all its possible readings, and the reading that counts.
+    """One play: all combinations that its cards can form, and the one that counts.
 
-    `bare`: its cards that were written without a suit. `default` counts without a declaration,
-    `counts_as` counts after the declaration. Either is None if the cards are no combination.
-    `declaration_due`: the player had to declare.
+    `bare`: the cards that were written without a suit. `default` counts if the player declared
+    nothing. `counts_as` counts after the declaration. Either is None if the cards are no
+    combination. `declaration_due`: the player had to declare.
     """
 
     play: str
@@ -67,10 +68,11 @@ class JudgedPlay(RulingPart, frozen=True):
 
 
 class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
-    """The ruling whether `play` is legal on `table`, or as a lead if `table` is None, with reasons.
+    """The ruling whether a play is legal, with the reasons.
 
-    `event`: the event whose regulations override the rulebook. `provisional`: at least one reason
-    is in no article of the rulebook or the regulations.
+    `table`: the play that `play` must beat, None if `play` is a lead. `event`: the event whose
+    regulations override the rulebook. `provisional`: at least one reason is in no article of the
+    rulebook or the regulations.
     """
 
     profile: str
@@ -86,7 +88,7 @@ class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
 
 
 class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
-    """The kinds that an exposed play contains. The player must lead the kind that is named."""
+    """The kinds of combination in a wrong play. The player must lead the kind that is named."""
 
     profile: str
     event: str | None
@@ -108,7 +110,7 @@ def make_ruling(
     legal: bool,
     reasons: tuple[CitedRule, ...],
 ) -> PlayRuling:
-    """Return the ruling with its one sentence in both languages."""
+    """Return the ruling, with one sentence in each language that states the result."""
     en, zh = _ruling_sentence(play, table, legal)
     everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
     return PlayRuling(
@@ -126,7 +128,7 @@ def make_ruling(
 
 
 def reading_text(reading: ComboReading, chinese: bool = False) -> str:
-    """Return a reading as people write it: "straight 4 5 6 7 8(♥2)"."""
+    """Return a combination and its cards as text, for example "straight 4 5 6 7 8(♥2)"."""
     return f"{reading.zh if chinese else reading.en} {' '.join(map(str, reading.cards))}"
 
 

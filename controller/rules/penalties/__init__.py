@@ -1,7 +1,10 @@
-"""Offences and their penalties. The program only proposes penalties, and a person decides.
+"""Offences and their penalties.
 
-offences.toml is the catalogue, read by offences.py. A charge (charges.py) and the record of the
-pair (penalty_record.py) go into the ladder (penalty_ladder.py). proposals.py returns the legal
-answers for a person, with the consequences of each penalty for the match. controller/match carries
-out the consequences.
+The program only proposes penalties, and a person decides.
+
+offences.toml is the catalogue, read by offences.py. A charge (charges.py) and the penalties that
+the team already has (penalty_record.py) go into penalty_ladder.py. The ladder of an offence has a
+step for the first time, the second time and so on. proposals.py returns the legal penalties for a
+person to choose from, with the consequences of each penalty for the match. controller/match applies
+the consequences.
 """

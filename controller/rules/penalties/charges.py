@@ -1,7 +1,8 @@
 """A charge: the alleged offence, the person who pointed it out, and the time.
 
-Seed 000 A15.1, A15.3.6, A15.3.8. This module never decides whether a right to a penalty has lapsed.
-It returns the possible reasons, and a person decides.
+Source: seed 000 A15.1, A15.3.6, A15.3.8. A right to a penalty can lapse, for example if nobody
+pointed out the offence at once. This module never decides whether it has lapsed. It returns the
+possible reasons, and a person decides.
 """
 
 from collections.abc import Callable
@@ -22,15 +23,16 @@ LapseReason = Literal["not_at_once", "outsider", "acted_first", "exploited"]
 
 
 class Charge(Incident, frozen=True, kw_only=True, gc=False):
-    """An offence that is put to a referee.
+    """An offence that is reported to a referee.
 
     `at_ms`: the time of the offence, not the time when it was pointed out. `kind`: the way of
-    committing it, from the offence's list. `step`: the number of this overrun of a clock (1, 2, …).
-    With None, the ladder's step is counted from the record. `harmed`: the offence cost the other
-    side something. `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`: possible reasons
-    of a lapse. `lapse_disputed`: the sides disagree about the lapse, so the chief decides.
-    `settled_by_players`: None if the players settled nothing. Otherwise it is the referee's
-    decision on the penalty that the players accepted or waived among themselves.
+    committing it, from the offence's list. `step`: how often a clock has run out for this offence
+    (1, 2, …). With None, the step of the ladder is counted from the record. `harmed`: the offence
+    cost the other side something. `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`:
+    possible reasons why the right to a penalty has lapsed. `lapse_disputed`: the sides disagree
+    about that, so the chief decides. `settled_by_players`: None if the players settled nothing.
+    Otherwise it is the referee's decision on the penalty that the players accepted or waived among
+    themselves.
     """
 
     pointed_out_by: PointedOutBy
@@ -45,7 +47,7 @@ class Charge(Incident, frozen=True, kw_only=True, gc=False):
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a seat of the other side, and a step before the first."""
+        """Refuse a seat that does not belong to the accused side, and a step below 1."""
         if self.seat is not None and side_of(self.seat) != self.side:
             raise ValueError(f"seat {self.seat} does not play for {self.side}")
         if self.step is not None and self.step < 1:
@@ -53,17 +55,19 @@ class Charge(Incident, frozen=True, kw_only=True, gc=False):
 
 
 def lapse_reasons(charge: Charge) -> tuple[LapseReason, ...]:
-    """Return why the right to a penalty may have lapsed (seed 000 A15.3.8 ①–④), () for no reason.
+    """Return the reasons why the right to a penalty may have lapsed.
 
-    A report by a clock needs no person to point the offence out (seed 000 A21).
+    The tuple is empty if there is no reason. A report by a clock needs no person to point the
+    offence out (seed 000 A21). Source: seed 000 A15.3.8 ①–④.
     """
     return tuple(reason for reason, may in _LAPSE_TESTS.items() if may(charge))
 
 
 def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
-    """Return a reason of a lapse in words. With a charge, the words fit the facts of the charge.
+    """Return the text for a reason why the right to a penalty may have lapsed.
 
-    An offence that only the referee saw was pointed out, but not by a player (seed 000 A15.3.8 ①).
+    With a charge, the words fit the facts of the charge. An offence that only the referee saw was
+    pointed out, but not by a player (seed 000 A15.3.8 ①).
     """
     if reason == "not_at_once" and charge is not None:
         nobody = _NOT_BY_A_PLAYER.get(str(charge.pointed_out_by))
@@ -78,7 +82,10 @@ _NOT_BY_A_PLAYER = {"referee": "referee_alone", "outsider": "outsider_alone"}
 
 
 def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
-    """Return the article by which a right lapses, or None without one (provisional)."""
+    """Return the article by which `reason` ends the right to a penalty.
+
+    Return None if the rulebook has no such article (provisional).
+    """
     if profile.penalties.catalogue != "000":
         return None
     return f"A15.3.8{'①②③④'[list(_LAPSE_TESTS).index(reason)]}"

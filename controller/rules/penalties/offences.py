@@ -1,7 +1,8 @@
-"""The catalogue of offences (offences.toml): a closed set, each offence with its own ladder.
+"""The catalogue of offences and their penalties, which is read from offences.toml.
 
-The texts punish different offences. `penalties.catalogue` of a profile selects the text. If a text
-is silent on an offence, the penalties of seed 000 are proposed instead.
+The rulebooks punish different offences. `penalties.catalogue` of a profile selects the rulebook,
+which this package calls the text. If a text does not mention an offence, the penalties of seed 000
+are proposed instead.
 """
 
 from collections.abc import Mapping
@@ -24,11 +25,11 @@ OffenceTrait = Literal["out_of_turn", "hidden", "disturbance", "late"]
 
 
 class OffencesError(toml_files.FileError):
-    """The catalogue file is not valid. The text of the error is one line."""
+    """The error for a catalogue file that is not valid. Its text is one line."""
 
 
 class PenaltyOption(ProfileTable, frozen=True):
-    """One legal penalty for an offence.
+    """One penalty that may be given for an offence.
 
     `articles` or the profile's `key` names its source. Without either, the source is that of the
     offence's own penalty. `loses`: the right to play, once ("turn"), in the whole trick ("trick"),
@@ -49,7 +50,10 @@ OffenceStep = tuple[PenaltyOption, ...]
 
 
 class OffenceLadder(ProfileTable, frozen=True):
-    """The ladder of one text for an offence, instead of the ladder of seed 000."""
+    """The penalties that one rulebook has for the first, second … time of an offence.
+
+    They replace the penalties of seed 000.
+    """
 
     steps: tuple[OffenceStep, ...]
     counted: CountedParty
@@ -58,12 +62,12 @@ class OffenceLadder(ProfileTable, frozen=True):
     counted_at: tuple[CountedParty, ...] = ()
 
     def counted_for_step(self, step: int) -> CountedParty:
-        """Return the party whose offences count for step number `step` (from 0)."""
+        """Return the party whose offences are counted for step number `step`, from 0."""
         return self.counted_at[step] if self.counted_at else self.counted
 
 
 class OffenceKind(ProfileTable, frozen=True):
-    """One way to commit an offence, for selection from a list."""
+    """One way to commit an offence. People select it from a list."""
 
     id: str
     en: str
@@ -72,13 +76,13 @@ class OffenceKind(ProfileTable, frozen=True):
 
 
 class Offence(ProfileTable, frozen=True):
-    """One row of the catalogue.
+    """One offence of the catalogue, with its penalties.
 
     `articles`: the articles of the penalty. `scope_articles`: the articles about the scope of the
-    count. A text that is not among them is silent. `counted_at`: the party whose offences each step
-    counts, if the steps differ. `remedy`: the procedure for the cards. `direct_foul`: a foul at
-    once if the offence harmed the other side (seed 000 A15.3.3 ②). `trait`: the name by which a key
-    of the profile refers to the offence.
+    count. A text that is not among them does not define the scope. `counted_at`: the party whose
+    offences each step counts, if the steps differ. `remedy`: the procedure for the cards.
+    `direct_foul`: a foul at once if the offence harmed the other side (seed 000 A15.3.3 ②).
+    `trait`: the name by which a key of the profile refers to the offence.
     """
 
     id: str
@@ -97,7 +101,7 @@ class Offence(ProfileTable, frozen=True):
     trait: OffenceTrait | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a ladder without steps, a step without options, and steps that are not counted."""
+        """Refuse an offence without steps, a step without penalties, and an uncounted step."""
         own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
         for where, ladder in (("", self._common_ladder()), *own):
             steps, owners = ladder.steps, ladder.counted_at
@@ -118,7 +122,7 @@ class Offence(ProfileTable, frozen=True):
         return OffenceLadder(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
     def ladder(self, text: CatalogueNumber) -> OffenceLadder:
-        """Return the steps under a text, with their count and the remedy."""
+        """Return the steps of penalties that the rulebook `text` has for the offence."""
         return self.own.get(text) or self._common_ladder()
 
 
@@ -129,7 +133,7 @@ def offence_catalogue() -> Mapping[str, Offence]:
 
 
 def find_offence(name: str) -> Offence:
-    """Return the offence with that id. Raises LookupError if there is none."""
+    """Return the offence whose id is `name`. Raises LookupError if there is none."""
     try:
         return offence_catalogue()[name]
     except KeyError:
@@ -137,7 +141,7 @@ def find_offence(name: str) -> Offence:
 
 
 def remedy_words(profile: GuandanProfile, name: str) -> Words:
-    """Return the procedure for the cards after an offence, in words.
+    """Return the text that describes what happens to the cards after an offence.
 
     It does not depend on the ruling.
     """
@@ -145,24 +149,24 @@ def remedy_words(profile: GuandanProfile, name: str) -> Words:
 
 
 def catalogue_words(kind: str, name: str) -> Words:
-    """Return the words for `name`, a penalty, reason, effect … (`kind`).
+    """Return the words for the penalty, reason or effect that is called `name`.
 
-    Raises LookupError if there are none.
+    `kind`: the table of words in offences.toml. Raises LookupError if there are none.
     """
     return _offences_file().words[kind][name]
 
 
 class OffencesFile(ProfileTable, frozen=True):
-    """The file of the catalogue: its rows, and the words for penalties, reasons, effects …"""
+    """The contents of offences.toml: the offences, and words for penalties, reasons and effects."""
 
     offence: list[Offence]
     words: dict[str, dict[str, Words]]
 
 
 def read_offences(text: str, name: str) -> OffencesFile:
-    """Return the catalogue in a TOML text. `name` is the name of the file.
+    """Return the catalogue that a TOML text contains.
 
-    Raises OffencesError, one line.
+    `name`: the name of the file, for messages. Raises OffencesError, one line.
     """
     raw = toml_files.parse_tables(text, OffencesError, name=name)
     file = toml_files.convert_tables(raw, OffencesFile, OffencesError, name=name)

@@ -1,6 +1,8 @@
-"""The legal penalties for a charge: the step of the ladder, raised by the record of the pair.
+"""The legal penalties for a charge, which depend on the earlier penalties of the pair.
 
-legal_penalties() is the entry point. The functions that begin with `count_` count earlier offences.
+An offence has a ladder of penalties, one step for each repetition. Earlier penalties can raise the
+penalty further. legal_penalties() is the entry point. The functions that begin with `count_` count
+earlier offences.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,7 +37,7 @@ EarlierCount = Callable[[PenaltyRecord, Charge, Offence], int | None]
 
 
 def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return the number of violations of the pair in the round.
+    """Return the number of violations that the pair has in this round.
 
     For a disturbance, earlier disturbances count too. Seed 000 A15.3.3 ①: the limit is the second
     time of either. A first disturbance is never raised (None).
@@ -50,7 +52,10 @@ def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int
 
 
 def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return the side's warnings in the deal after the last resulting foul (seed 003 R6.2)."""
+    """Return the warnings of the side for play out of turn since its last foul for it.
+
+    Only warnings in this deal count. Return None for any other offence. Source: seed 003 R6.2.
+    """
     if row.trait != "out_of_turn":
         return None
     such = {one.id for one in offence_catalogue().values() if one.trait == row.trait}
@@ -63,7 +68,10 @@ def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offen
 
 
 def count_hidden_cards(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return how often the side hid cards in the match (seed 003 R6.3)."""
+    """Return how often the side has hidden cards in this match.
+
+    Return None for any other offence. Source: seed 003 R6.3.
+    """
     if row.trait != "hidden":
         return None
     return sum(
@@ -74,7 +82,10 @@ def count_hidden_cards(record: PenaltyRecord, charge: Charge, row: Offence) -> i
 def counter_of_penalty(
     penalty: Penalty, counted: Literal["pair", "side"], scope: CountScope
 ) -> EarlierCount:
-    """Return a counter of the penalties of one kind for a pair or side within a scope."""
+    """Return a function that counts the earlier penalties of one kind.
+
+    It counts the penalties of the same pair or side within `scope`.
+    """
 
     def count(record: PenaltyRecord, charge: Charge, row: Offence) -> int:
         return sum(
@@ -89,7 +100,7 @@ HARM_ARTICLES: ArticleByCatalogue = {"000": "A15.3.3②"}
 
 
 class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A legal penalty and its reason.
+    """A penalty that the rules allow, with its reason.
 
     `gap`: the part that no rulebook states, None if there is no such part. `keys`: the rules of the
     profile that the penalty depends on.
@@ -108,9 +119,10 @@ class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def legal_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge
 ) -> tuple[LegalPenalty, ...]:
-    """Return the legal penalties: the ladder's, raised as the record requires, then the others.
+    """Return all penalties that the rules allow for a charge.
 
-    Raises LookupError for an offence that is not in the catalogue.
+    The first is the penalty of the ladder, raised as the record requires. The others follow. Raises
+    LookupError for an offence that is not in the catalogue.
     """
     row = find_offence(charge.offence)
     step = _step_penalties(profile, record, charge, row)
@@ -131,7 +143,10 @@ def _first_of_each_penalty(found: Iterable[LegalPenalty]) -> tuple[LegalPenalty,
 def _step_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge, row: Offence
 ) -> tuple[LegalPenalty, ...]:
-    """Return the options of the offence's own step, counted from the record or by a clock."""
+    """Return the penalties of the step that the offence has reached.
+
+    The step is counted from the record, or a clock gives it.
+    """
     ladder = row.ladder(profile.penalties.catalogue)
     at, number = _reached_step(record, charge, row, ladder)
     why = _step_reason(row, ladder, charge, at, number)
@@ -146,7 +161,7 @@ def _step_penalties(
 def _reached_step(
     record: PenaltyRecord, charge: Charge, row: Offence, ladder: OffenceLadder
 ) -> tuple[int, int]:
-    """Return the highest step (from 0) that was reached, and the number of offences."""
+    """Return the highest step (from 0) that the offence has reached, and the number of offences."""
 
     def nth(at: int) -> int:
         before = earlier_entries(record, charge, ladder.counted_for_step(at), ladder.scope)
@@ -165,29 +180,24 @@ def _penalty_from_option(
     else:
         articles = row.articles if option.articles is None else option.articles
         article = articles.get(profile.penalties.catalogue)
-    loses, skips = _turn_loss(profile, option)
+    keys = [option.key] if option.key is not None else []
+    turn_loss: TurnLoss | None
+    match option.loses:
+        case "out_of_turn_skips" | "delay_skips" as key:
+            turn_loss = "trick" if getattr(profile.penalties, key) == "trick" else "turn"
+            keys.append(f"penalties.{key}")
+        case lost:
+            turn_loss = lost
     return LegalPenalty(
         penalty=option.penalty,
         article=article,
         why=why,
-        keys=tuple(key for key in (option.key, skips) if key is not None),
-        turn_loss=loses,
+        keys=tuple(keys),
+        turn_loss=turn_loss,
         dead_hand=option.dead_hand,
         needs_chief=option.chief,
         gap=_rulebook_gap(article, unsaid),
     )
-
-
-def _turn_loss(
-    profile: GuandanProfile, option: PenaltyOption
-) -> tuple[TurnLoss | None, str | None]:
-    """Return the lost right to play, and the profile key that defines it (None if no key does)."""
-    match option.loses:
-        case "out_of_turn_skips" | "delay_skips" as key:
-            how = getattr(profile.penalties, key)
-            return ("trick" if how == "trick" else "turn"), f"penalties.{key}"
-        case loses:
-            return loses, None
 
 
 def _rulebook_gap(article: str | None, unsaid: bool) -> Literal["silent", "scope_silent"] | None:
@@ -231,17 +241,21 @@ def _add_direct_foul(
 def _put_foul_first_if_harmed(
     charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
 ) -> LegalPenalties:
-    """Put a foul before the step's options if the act did harm (seed 000 A15.3.3 ②)."""
+    """Return `step`, with a foul before it if the offence harmed the other side.
+
+    Source: seed 000 A15.3.3 ②.
+    """
     return _first_of_each_penalty((foul, *step)) if charge.harmed and row.direct_foul else step
 
 
 def _hidden_card_penalties(
     profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
 ) -> LegalPenalties:
-    """Return the penalties for hidden cards: a foul if they did harm (seed 000), or a fixed answer.
+    """Return the penalties for hiding cards.
 
-    The fixed answer does not depend on harm. Seed 003 R6.3: levels. Seed 004 D: disqualification.
-    Under such a text there is no warning and no violation.
+    Under seed 000 it is a foul if the offence did harm. Other texts have a fixed penalty, which
+    does not depend on harm. Seed 003 R6.3: levels. Seed 004 D: disqualification. Under such a text
+    there is no warning and no violation.
     """
     how = profile.penalties.hidden
     named = _penalty_from_key(profile, _HIDDEN_CARD_PENALTY[how], "penalties.hidden", step[0].why)
@@ -301,7 +315,10 @@ def _offence_reason(template: str, row: Offence) -> Words:
 
 
 class LadderRung(msgspec.Struct, frozen=True):
-    """A rung of the ladder: at the profile's `limit`, the penalty `below` becomes `above`."""
+    """A rule that turns the penalty `below` into the penalty `above` after repetition.
+
+    `limit`: the key of the profile with the number of repetitions.
+    """
 
     below: Penalty
     above: Penalty
@@ -332,7 +349,7 @@ LADDER_RUNGS = (
 def _raised_by_record(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge, one: LegalPenalty
 ) -> tuple[LegalPenalty, ...]:
-    """Return the penalties that earlier entries raise a penalty to, lowest first."""
+    """Return the higher penalties that replace a penalty because of earlier ones, lowest first."""
     raised: tuple[LegalPenalty, ...] = ()
     penalty, row = one.penalty, find_offence(charge.offence)
     for rung in LADDER_RUNGS:

@@ -1,4 +1,4 @@
-"""The record of penalties: all applied penalties, and a search for earlier entries.
+"""The record of penalties: all penalties that were applied, and a search among them.
 
 The record belongs to pairs and persons, not to a table, and is carried into their next match.
 Counters are never stored. They are counted from the record when they are needed.
@@ -22,7 +22,7 @@ CountScope = Literal["occasion", "deal", "match", "round", "event"]
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An offence with the offender, the place and the time.
+    """An offence: the offender, the place and the time.
 
     `seat` and `person` are None if the pair committed the offence, for example by coming late.
     `match` is unique in its round. `deal` counts from 1 in its match, and is 0 before the first
@@ -43,7 +43,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PenaltyEntry(Incident, frozen=True, kw_only=True, gc=False):
-    """One applied penalty or warning. `article` is None if its rule is provisional."""
+    """One penalty or warning that was applied. `article` is None if its rule is provisional."""
 
     penalty: Penalty
     article: str | None
@@ -56,9 +56,9 @@ PenaltyRecord = tuple[PenaltyEntry, ...]
 def earlier_entries(
     record: PenaltyRecord, incident: Incident, counted: CountedParty, scope: CountScope
 ) -> PenaltyRecord:
-    """Return the entries of the same player, pair or side within a scope.
+    """Return the recorded penalties of the same player, pair or side within `scope`.
 
-    The result is empty for the scope "occasion".
+    `counted` selects player, pair or side. The result is empty for the scope "occasion".
     """
     if scope == "occasion":
         return ()
@@ -71,7 +71,7 @@ def earlier_entries(
 
 
 def pairs_disqualified(record: PenaltyRecord, event: str) -> frozenset[str]:
-    """Return the pairs that are excluded from an event (seed 000 A15.3.5)."""
+    """Return the pairs that are excluded from the tournament `event`. Source: seed 000 A15.3.5."""
     return frozenset(
         entry.pair
         for entry in record

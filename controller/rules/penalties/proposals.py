@@ -1,7 +1,7 @@
 """Proposals of penalties, and the consequences of a penalty for the match.
 
-The consequences are a closed set of values that the match applies. The cards on the table are not
-part of them. The remedy text of an offence (offences.toml) describes the procedure for the cards.
+The consequences are a closed set of values that the match applies. They do not include the cards on
+the table. The remedy text of an offence (offences.toml) describes the procedure for the cards.
 """
 
 from typing import Literal
@@ -21,47 +21,56 @@ from controller.words import Words
 
 
 class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
-    """The loss of this deal by `side`. It counts as a double-down (seed 000 A15.3.3)."""
+    """The consequence that `side` loses this deal. It counts as R12 (seed 000 A15.3.3)."""
 
     side: Side
 
 
 class LevelUp(msgspec.Struct, frozen=True, gc=False, tag="level_up"):
-    """A climb of `side` by `steps` levels at once. The deal keeps its level (seed 003 R6)."""
+    """The consequence that `side` climbs by `steps` levels at once.
+
+    The deal keeps its level. Source: seed 003 R6.
+    """
 
     side: Side
     steps: int
 
 
 class LevelDown(msgspec.Struct, frozen=True, gc=False, tag="level_down"):
-    """A fall of `side` by `steps` levels at once. The deal keeps its level (seed 003 R6.3)."""
+    """The consequence that `side` falls by `steps` levels at once.
+
+    The deal keeps its level. Source: seed 003 R6.3.
+    """
 
     side: Side
     steps: int
 
 
 class MatchLost(msgspec.Struct, frozen=True, gc=False, tag="match_lost"):
-    """The loss of this match by `side` (seed 000 A15.3.4)."""
+    """The consequence that `side` loses this match. Source: seed 000 A15.3.4."""
 
     side: Side
 
 
 class PairDisqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"):
-    """The exclusion of `pair` from the event (seed 000 A15.3.5; seed 004 rule D)."""
+    """The consequence that the pair `pair` is excluded from the tournament.
+
+    Source: seed 000 A15.3.5, seed 004 rule D.
+    """
 
     pair: str
 
 
 class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
-    """A dead hand: the cards of `seat` are dead, and `seat` is LAST (seed 000 A18.4)."""
+    """The consequence that `seat` stops playing and finishes last. Source: seed 000 A18.4."""
 
     seat: Seat
 
 
 class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
-    """The loss of the right of `seat` to lead or follow (seed 000 A15.3.2).
+    """The consequence that `seat` loses the right to lead or follow.
 
-    It applies to the whole trick (圈), or once in the trick.
+    It applies to the whole trick (圈), or once in the trick. Source: seed 000 A15.3.2.
     """
 
     seat: Seat
@@ -77,7 +86,7 @@ ProfileKeys = tuple[str, ...]
 def consequences_of(
     profile: GuandanProfile, charge: Charge, legal_penalty: LegalPenalty
 ) -> tuple[Consequences, ProfileKeys]:
-    """Return the consequences of a penalty, and the profile keys that they depend on."""
+    """Return the consequences of a penalty, and the keys of the profile that define them."""
     effects: Consequences = ()
     keys: ProfileKeys = ()
     if legal_penalty.penalty == "foul":
@@ -98,9 +107,9 @@ def consequences_of(
 
 
 def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
-    """Return a consequence in words.
+    """Return the text for one consequence of a penalty.
 
-    `earlier`: the deal that the consequence is for, if a later deal is in progress.
+    `earlier`: the number of the deal that the consequence is for, if a later deal is in progress.
     """
     name = str(effect.__struct_config__.tag)
     if earlier is not None and isinstance(effect, DealLost | DeadHand):
@@ -122,25 +131,23 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
-    """Return the penalty in words, or the lost rights if no penalty is recorded."""
-    lost = [
-        catalogue_words("also", also)
-        for effect in effects
-        if (also := _loss_name(effect)) is not None
-    ]
+    """Return the name of a penalty, or of the lost rights if no penalty is recorded."""
+    lost = []
+    for effect in effects:
+        if isinstance(effect, TurnLost):
+            lost.append(catalogue_words("also", "trick" if effect.whole_trick else "turn"))
+        elif isinstance(effect, DeadHand):
+            lost.append(catalogue_words("also", "dead_hand"))
     if penalty != "none" or not lost:
         return catalogue_words("penalty", penalty)
     return Words(", ".join(one.en for one in lost), "，".join(one.zh for one in lost))
 
 
-def _loss_name(effect: Consequence) -> str | None:
-    if isinstance(effect, TurnLost):
-        return "trick" if effect.whole_trick else "turn"
-    return "dead_hand" if isinstance(effect, DeadHand) else None
-
-
 def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
-    """Return a lost deal (seed 000 A15.3.3), or changes of level (seed 003 R6.2–3)."""
+    """Return the consequences of a foul, and the keys of the profile that define them.
+
+    They are a lost deal (seed 000 A15.3.3), or changes of level (seed 003 R6.2–3).
+    """
     rules, side = profile.penalties, charge.side
     if find_offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
         theirs, own = rules.hidden_levels
@@ -159,11 +166,13 @@ ProposalAuthority = Literal["referee", "chief"]
 
 
 class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One legal answer to a charge. A person makes it a ruling.
+    """One ruling on a charge that the program proposes.
+
+    A person decides.
 
     `needs`: the role that may give it. `article`: the article of the penalty, None if the rulebook
-    is silent. `provisional`: a part of the answer is only proposed and in no rulebook. `effects`:
-    the consequences that the match applies. `keys`: the rules of the profile that the answer
+    has none. `provisional`: a part of the ruling is only proposed and in no rulebook. `effects`:
+    the consequences that the match applies. `keys`: the rules of the profile that the ruling
     depends on.
     """
 
@@ -181,12 +190,13 @@ class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def propose_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge
 ) -> tuple[PenaltyProposal, ...]:
-    """Return the legal answers to a charge: first the answer of the ladder, then the others.
+    """Return the rulings that the rules allow for a charge, the usual one first.
 
-    A foul or a higher penalty needs the chief, and so does every choice except the first (seed 000
-    A15.2). If the right to a penalty may have lapsed, one of the choices is no penalty. A dispute
-    about the lapse needs the chief. If the players settled the case and it is closed or recognised,
-    the first choice is no penalty. Raises LookupError for an unknown offence.
+    The usual one is the penalty of the ladder. A foul or a higher penalty needs the chief, and so
+    does every choice except the first (seed 000 A15.2). If the right to a penalty may have lapsed,
+    one of the choices is no penalty. A dispute about the lapse needs the chief. If the players
+    settled the case and it is closed or recognised, the first choice is no penalty. Raises
+    LookupError for an unknown offence.
     """
     found = legal_penalties(profile, record, charge)
     if charge.settled_by_players and profile.penalties.settled_by_players == "closed":
@@ -201,7 +211,7 @@ def propose_penalties(
 def discretionary_proposal(
     profile: GuandanProfile, charge: Charge, penalty: Penalty
 ) -> PenaltyProposal:
-    """Return a penalty at the discretion of the chief (seed 000 A15.3.7)."""
+    """Return a proposal of the penalty that the chief chose freely. Source: seed 000 A15.3.7."""
     row, text = find_offence(charge.offence), catalogue_words("why", "discretion")
     article = "A15.3.7" if profile.penalties.catalogue == "000" else None
     way = LegalPenalty(
@@ -229,7 +239,10 @@ def _ladder_proposals(
 def _settled_proposal(
     profile: GuandanProfile, charge: Charge, why: Literal["settled_closed", "settled_recognised"]
 ) -> PenaltyProposal:
-    """Return an answer without a penalty to a settled case (seed 000 A15.3.6, 004 rule B)."""
+    """Return a proposal without a penalty for a case that the players settled.
+
+    Source: seed 000 A15.3.6, 004 rule B.
+    """
     article = profile.article(SETTLED_KEY)
     way = LegalPenalty(
         penalty="none", article=article, why=catalogue_words("why", why), keys=(SETTLED_KEY,)
@@ -240,7 +253,7 @@ def _settled_proposal(
 def _accepted_penalties(
     profile: GuandanProfile, found: tuple[LegalPenalty, ...]
 ) -> tuple[LegalPenalty, ...]:
-    """Return the ladder's answers as accepted by the players and recognised by the referee.
+    """Return `found`, marked as accepted by the players and recognised by the referee.
 
     Seed 000 A15.3.6. The required role does not change: a foul and a choice need the chief.
     """
@@ -257,7 +270,10 @@ def _accepted_penalties(
 
 
 def _lapse_proposals(profile: GuandanProfile, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Return the answer without a penalty if the right to a penalty may have lapsed (A15.3.8)."""
+    """Return a proposal without a penalty if the right to a penalty may have lapsed.
+
+    Source: seed 000 A15.3.8.
+    """
     reasons = lapse_reasons(charge)
     if not reasons:
         return ()
@@ -286,7 +302,10 @@ def _make_proposal(
 
 
 def _reason_line(way: LegalPenalty, language: Literal["en", "zh"]) -> str:
-    """Return one line: the reason, the penalty, and its article or the mark of a proposal."""
+    """Return one line: the reason, the penalty, and its article.
+
+    If there is no article, the line states that the penalty is only a proposal.
+    """
     colon, comma, opening, closing = _PUNCTUATION[language]
     also = ["dead_hand"] if way.dead_hand else []
     also += [way.turn_loss] if way.turn_loss else []

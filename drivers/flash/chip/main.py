@@ -19,7 +19,7 @@ FAILED = "failed"
 
 
 def choose_slot(state: str) -> "tuple[str, bool, str]":
-    """Return the slot to run, whether it is on trial, and the new text of `slot`."""
+    """Return the slot to run, whether it runs on trial, and the new text of the file `slot`."""
     words = state.split()
     known = [word for word in words[:2] if word in SLOTS]
     if len(words) == 3 and len(known) == 2 and words[2].isdigit():
@@ -33,12 +33,12 @@ def choose_slot(state: str) -> "tuple[str, bool, str]":
 
 
 def trial_state(old: str, new: str) -> str:
-    """Return the text of `slot` for one trial of `new`."""
+    """Return the text for the file `slot`, so that the next start tries `new` once."""
     return "%s %s 1" % (old, new)
 
 
 def load(path: str) -> str:
-    """Return a file's text, or "" without a file."""
+    """Return the text of a file, or "" if there is no such file."""
     try:
         with open(path) as file:
             return file.read()
@@ -47,14 +47,17 @@ def load(path: str) -> str:
 
 
 def save(path: str, text: str) -> None:
-    """Write a file so that a power cut leaves the old or the new one."""
+    """Write a file so that a power cut leaves either the old or the new text."""
     with open(path + ".new", "w") as file:
         file.write(text)
     os.rename(path + ".new", path)
 
 
 def is_service_wanted() -> bool:
-    """Return whether a technician needs the prompt. The file counts once."""
+    """Return whether a technician holds BOOTSEL or has requested the prompt.
+
+    The file `SERVICE` is the request. It counts once.
+    """
     import rp2
 
     if load(SERVICE):
@@ -64,7 +67,7 @@ def is_service_wanted() -> bool:
 
 
 def start() -> None:
-    """Run the selected firmware; return if a technician gets the prompt."""
+    """Run the selected firmware, or return so that a technician gets the prompt."""
     if is_service_wanted():
         return
     state = load(SLOT)
@@ -84,7 +87,10 @@ def start() -> None:
 
 
 def restart(error: Exception, to_prompt: bool) -> None:
-    """Restart the chip, and write down the reason."""
+    """Write the error into the file `failed` and restart the chip.
+
+    With `to_prompt`, a technician gets the prompt at the restart.
+    """
     import machine
 
     why = repr(error)

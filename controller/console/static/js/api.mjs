@@ -1,11 +1,11 @@
 // Requests to the console.
 
-import { connected } from "./connected.mjs";
-import { asking } from "./settled.mjs";
-import { both, say } from "./words.mjs";
+import { isConnected } from "./connected.mjs";
+import { markRequestStarted } from "./settled.mjs";
+import { say, textOf } from "./words.mjs";
 
 /** The status of an answer when the console's database is away. The console then sent nothing. */
-const UNWRITTEN = 503;
+const DATABASE_AWAY = 503;
 
 /** The status of an answer to too many requests. The request was not executed; repeat it soon. */
 const TOO_FAST = 429;
@@ -16,7 +16,7 @@ const SHORT_S = 2;
 /** The console refused a request, or did not answer (`status` 0). The message is for people. */
 export class Refused extends Error {
   constructor(status, error, waitS = Infinity) {
-    super(both(error));
+    super(textOf(error));
     this.status = status;
     this.waitS = waitS;
     this.en = error.en;
@@ -41,18 +41,18 @@ export function post(path, body = {}) {
  * once. After one unknown result only an answer is certain: a later refusal proves nothing about the
  * first try.
  */
-export function ordering(path, body) {
+export function makeSender(path, body) {
   let tried = false;
   return async () => {
     // The page shows an old state: a command that acts now, or after a reconnection, would surprise.
-    if (!tried && !connected()) return { unsent: say("api.away") };
+    if (!tried && !isConnected()) return { unsent: say("api.away") };
     try {
       const answer = await post(path, body);
       if (answer && !answer.unknown) return { answer };
       tried = true;
       return { unknown: "" };
     } catch (error) {
-      const ours = (error.status >= 400 && error.status < 500) || error.status === UNWRITTEN;
+      const ours = (error.status >= 400 && error.status < 500) || error.status === DATABASE_AWAY;
       if (ours && !tried) return { unsent: error.message };
       tried = true;
       return { unknown: error.message };
@@ -77,17 +77,17 @@ export function newId() {
 }
 
 /** Go to the login page. After the login the browser returns to this page. */
-export function toLogin() {
+export function openLoginPage() {
   const here = location.pathname + location.search + location.hash;
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 }
 
 async function request(...asked) {
-  const over = asking();
+  const over = markRequestStarted();
   try {
     for (let left = TRIES - 1; ; left -= 1) {
       try {
-        return await answered(...asked);
+        return await readAnswer(...asked);
       } catch (error) {
         if (!left || error.status !== TOO_FAST || error.waitS > SHORT_S) throw error;
         await new Promise((done) => setTimeout(done, error.waitS * 1000));
@@ -98,7 +98,7 @@ async function request(...asked) {
   }
 }
 
-async function answered(method, path, body, type) {
+async function readAnswer(method, path, body, type) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-Dealtable"] = "1";
   if (type) headers["Content-Type"] = type;
@@ -110,7 +110,7 @@ async function answered(method, path, body, type) {
   }
   const value = await answer.json().catch(() => null);
   if (answer.ok) return value;
-  if (answer.status === 401 && location.pathname !== "/login") toLogin();
+  if (answer.status === 401 && location.pathname !== "/login") openLoginPage();
   const unsaid = say("api.failed", { status: answer.status });
   const wait = answer.headers.get("Retry-After");
   throw new Refused(answer.status, value?.error ?? { en: unsaid, zh: unsaid }, wait === null ? undefined : Number(wait));

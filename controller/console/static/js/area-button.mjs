@@ -1,8 +1,8 @@
 // One command for every table of an area, and the question before it.
 
-import { newId, ordering } from "./api.mjs";
-import { connected, whileConnected } from "./connected.mjs";
-import { ask, confirmed } from "./dialog.mjs";
+import { makeSender, newId } from "./api.mjs";
+import { isConnected, onConnectionChange } from "./connected.mjs";
+import { askConfirmation, askValues } from "./dialog.mjs";
 import { attr, fill, h, text } from "./dom.mjs";
 import { say } from "./words.mjs";
 
@@ -13,7 +13,7 @@ import { say } from "./words.mjs";
  * The main button sends a new command. `view()`: the present state of the area. `tableOf(area,
  * name)`: the area's table with this number or id, or null.
  */
-export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
+export function makeAreaButton(area, act, label, kind, fate, tell, view, tableOf) {
   const button = h("button", { type: "button", class: kind }, label);
   const words = h("span", null);
   const again = h("button", { type: "button", class: "plain small again", onclick: give }, say("order.again"));
@@ -24,14 +24,14 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   let offered = true;
 
   function enabled() {
-    button.disabled = sending || !offered || !connected();
+    button.disabled = sending || !offered || !isConnected();
     again.disabled = sending;
   }
 
   async function press() {
     const body = await question(act, area, view(), tableOf);
     if (!body) return;
-    send = ordering(`/api/areas/${encodeURIComponent(area)}/${act}`, body);
+    send = makeSender(`/api/areas/${encodeURIComponent(area)}/${act}`, body);
     unsure.remove();
     await give();
   }
@@ -53,7 +53,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   }
 
   button.addEventListener("click", press);
-  whileConnected(enabled);
+  onConnectionChange(enabled);
   return {
     node: button,
     offer: (whether) => {
@@ -69,19 +69,19 @@ async function question(act, area, view, tableOf) {
   const id = newId();
   if (act === "start") {
     const text_ = say("area.start-text", { n: view.not_started, dark: view.tables.length - view.live });
-    return (await confirmed({ title, text: text_, yes: say("area.start") })) ? { id } : null;
+    return (await askConfirmation({ title, text: text_, yes: say("area.start") })) ? { id } : null;
   }
   if (act === "resume") {
-    return (await confirmed({ title, text: say("area.resume-text"), yes: say("area.resume") })) ? { id } : null;
+    return (await askConfirmation({ title, text: say("area.resume-text"), yes: say("area.resume") })) ? { id } : null;
   }
   if (act === "hold") {
-    const values = await ask({
+    const values = await askValues({
       title, text: say("area.hold-text"), yes: say("area.hold"),
       fields: [{ name: "reason", kind: "text", label: say("area.reason"), required: true, max: 100 }],
     });
     return values && { id, ...values };
   }
-  const values = await ask({
+  const values = await askValues({
     title, text: say("area.time-text"),
     fields: [
       { name: "seconds", kind: "span", label: say("area.length"), required: true, min: 1, max: 7200 },

@@ -1,12 +1,12 @@
 // The clocks of the areas: the time left, the announcements, and the chief's buttons.
 
-import { areaActs } from "./area-acts.mjs";
-import { areaButton } from "./area-button.mjs";
+import { makeAreaCommandList } from "./area-commands.mjs";
+import { makeAreaButton } from "./area-button.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
-import { inOrder } from "./in-order.mjs";
+import { compareNames } from "./compare-names.mjs";
 import { beep } from "./sound.mjs";
-import { now, ofDay, span } from "./time.mjs";
-import { both, say, sayable } from "./words.mjs";
+import { durationText, now, timeOfDay } from "./time.mjs";
+import { hasText, say, textOf } from "./words.mjs";
 
 /** Up to this many clocks are open. More clocks are a row of closed ones, and one can be opened. */
 const WHOLE = 2;
@@ -18,7 +18,7 @@ const NARROW = matchMedia("(max-width: 600px)");
  * `near(area)`: true if the area belongs to this person. Call `choose` when that changes.
  * `tableOf(area, name)`: the id of the area's table with this number or id, or null.
  */
-export function areaClocks(block, { tell, voice, near, tableOf }) {
+export function makeAreaClocks(block, { tell, voice, near, tableOf }) {
   const nodes = new Map();
   const clocks = new Map();
   const unknown = h("p", { class: "quiet unknown", role: "status", hidden: true });
@@ -28,7 +28,7 @@ export function areaClocks(block, { tell, voice, near, tableOf }) {
   let opened = null;
 
   function make(area) {
-    const one = clock(area, tell, tableOf, () => {
+    const one = makeAreaClock(area, tell, tableOf, () => {
       opened = opened === area ? null : area;
       choose();
     });
@@ -59,7 +59,7 @@ export function areaClocks(block, { tell, voice, near, tableOf }) {
       text(unknown, !areas ? say("area.unknown") : !acts ? say("area.acts-unknown") : "");
       shown(unknown, !areas || !acts);
       const seen = areas ?? [];
-      const names = seen.map((view) => view.area).sort(inOrder);
+      const names = seen.map((view) => view.area).sort(compareNames);
       keyed(block, nodes, names, make);
       for (const name of clocks.keys()) if (!nodes.has(name)) clocks.delete(name);
       for (const view of seen) {
@@ -84,13 +84,13 @@ export function areaLeftMs(view) {
 }
 
 /** Return the last announcement of an area's clock in words, or "". */
-export function announcedWords(announced) {
+export function announcementText(announced) {
   const key = `announced.${announced}`;
-  return announced && sayable(key) ? say(`announced.${announced}`) : "";
+  return announced && hasText(key) ? say(`announced.${announced}`) : "";
 }
 
 /** Return the facts of an area in words: how many of its tables are in each state. */
-function areaFacts(view) {
+function areaStateText(view) {
   return [
     say("area.tables", { n: view.tables.length }),
     view.playing ? say("area.playing", { n: view.playing }) : "",
@@ -108,33 +108,33 @@ function areaFacts(view) {
 }
 
 /** Return an area's stop in words, or "": at how many tables, since when, by whom and why. */
-export function stopWords(view) {
+export function areaStopText(view) {
   if (!view.held?.length) return "";
   const [n, all] = [view.held.length, view.playing];
   const { stop } = view;
-  const by = both(stop, "by");
+  const by = textOf(stop, "by");
   return [
     n < all ? say("area.stop-some", { n, all }) : say("area.stop"),
-    stop?.since_ms ? say("area.stop-since", { time: ofDay(stop.since_ms) }) : "",
+    stop?.since_ms ? say("area.stop-since", { time: timeOfDay(stop.since_ms) }) : "",
     by ? say("area.stop-by", { by }) : "",
-    both(stop, "why"),
+    textOf(stop, "why"),
   ].filter(Boolean).join(" · ");
 }
 
-function clock(area, tell, tableOf, turn) {
+function makeAreaClock(area, tell, tableOf, turn) {
   const time = h("b", { class: "time" });
   const how = h("span", { class: "how" }, h("span", { class: "sign" }), h("span", { class: "words" }));
   const said = h("b", { class: "said" });
   const stop = h("b", { class: "stop area-stop" });
   const facts = h("p", { class: "facts" });
   const fate = h("p", { class: "fate", role: "status" });
-  const start = areaButton(area, "start", say("area.start"), "go", fate, tell, () => view, tableOf);
-  const hold = areaButton(area, "hold", say("area.hold"), "plain", fate, tell, () => view, tableOf);
-  const resume = areaButton(area, "resume", say("area.resume"), "go", fate, tell, () => view, tableOf);
-  const more = areaButton(area, "time", say("area.time"), "plain", fate, tell, () => view, tableOf);
+  const start = makeAreaButton(area, "start", say("area.start"), "go", fate, tell, () => view, tableOf);
+  const hold = makeAreaButton(area, "hold", say("area.hold"), "plain", fate, tell, () => view, tableOf);
+  const resume = makeAreaButton(area, "resume", say("area.resume"), "go", fate, tell, () => view, tableOf);
+  const more = makeAreaButton(area, "time", say("area.time"), "plain", fate, tell, () => view, tableOf);
   const why = h("small", { class: "why", id: `resume-${area}` }, say("area.nothing-stopped"));
   const hand = h("div", { class: "hand", hidden: true }, start.node, hold.node, resume.node, why, more.node);
-  const acts = areaActs(area, tell);
+  const acts = makeAreaCommandList(area, tell);
   const opener = h("button", { type: "button", class: "opener", "aria-label": say("area.more", { area }), onclick: turn });
   const inside = h("div", { class: "inside" }, hand, facts, fate, acts.node);
   const node = h("section", { class: "area", "aria-label": area }, h("h2", null, area), time, how, said, stop, opener, inside);
@@ -143,7 +143,7 @@ function clock(area, tell, tableOf, turn) {
 
   function tick() {
     const left = areaLeftMs(view);
-    text(time, left === null ? "–:––" : span(left));
+    text(time, left === null ? "–:––" : durationText(left));
     data(node, "near", left !== null && left < 300_000 ? "yes" : null);
   }
 
@@ -169,9 +169,9 @@ function clock(area, tell, tableOf, turn) {
       attr(node, "aria-label", [area, view.event, view.round && say("row.round", { round: view.round })].filter(Boolean).join(" "));
       text(how.firstChild, runs ? "▷" : stands ? "‖" : "–");
       text(how.lastChild, runs ? say("area.runs") : stands ? say("area.stands") : say("area.before"));
-      text(said, announcedWords(view.announced));
-      text(stop, stopWords(view));
-      const told = areaFacts(view);
+      text(said, announcementText(view.announced));
+      text(stop, areaStopText(view));
+      const told = areaStateText(view);
       if (told.join("\n") !== known) fill(facts, told.map((fact) => h("span", null, fact)));
       known = told.join("\n");
       shown(hand, who?.role === "chief");
@@ -186,8 +186,8 @@ function clock(area, tell, tableOf, turn) {
       acts.draw(ordered, who);
       tick();
       if (!before) return "";
-      if (held && !before.held?.length) return stopWords(view);
-      return before.announced !== view.announced ? announcedWords(view.announced) : "";
+      if (held && !before.held?.length) return areaStopText(view);
+      return before.announced !== view.announced ? announcementText(view.announced) : "";
     },
   };
 }

@@ -9,6 +9,6 @@ export const LEVELS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "
 export const RANKS = [...LEVELS].reverse();
 
 /** Return the text of a card or rank: "♠A" unchanged, the jokers 大王 and 小王 by name. */
-export function cardWords(card) {
+export function cardText(card) {
   return card === "BJ" || card === "SJ" ? say(`card.${card}`) : card;
 }

@@ -1,56 +1,56 @@
 // The chief's page: decisions that wait for the chief, possible problems, and delays.
 
-import { areaClocks } from "./areas.mjs";
-import { matters, page } from "./chief/matters.mjs";
+import { makeAreaClocks } from "./areas.mjs";
+import { listMatters, tableAddress } from "./chief/matters.mjs";
 import { byId, data, fill, h, keyed, text } from "./dom.mjs";
-import { newsOf } from "./hall/newcomers.mjs";
-import { keys } from "./keys.mjs";
-import { live, number, standingWords, tableOf } from "./rows.mjs";
-import { shell } from "./shell.mjs";
-import { beep, wanted } from "./sound.mjs";
-import { storeLine } from "./store-line.mjs";
+import { waitNewsKey } from "./hall/announcements.mjs";
+import { addKeys } from "./keys.mjs";
+import { findTable, freshnessText, isCurrent, tableLabel } from "./rows.mjs";
+import { makeShell } from "./shell.mjs";
+import { beep, isSoundOn } from "./sound.mjs";
+import { makeStoreLine } from "./store-line.mjs";
 import { listen } from "./stream.mjs";
-import { now, ofDay, span } from "./time.mjs";
-import { say, teach } from "./words.mjs";
+import { durationText, now, timeOfDay } from "./time.mjs";
+import { addTexts, say } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
 import words from "../words/chief.mjs";
 import hallWords from "../words/hall.mjs";
 
-teach(words);
-teach(hallWords);
-teach(areaWords);
+addTexts(words);
+addTexts(hallWords);
+addTexts(areaWords);
 document.title = say("chief.title");
 
 const rows = new Map();
-const top = shell({ title: say("chief.title"), help: say("chief.help"), sounds: true });
-const clocks = areaClocks(byId("areas"), {
+const top = makeShell({ title: say("chief.title"), help: say("chief.help"), sounds: true });
+const clocks = makeAreaClocks(byId("areas"), {
   tell: top.tell,
   voice: top.say,
   near: () => true,
-  tableOf: (area, name) => tableOf(rows, area, name),
+  tableOf: (area, name) => findTable(rows, area, name),
 });
-const store = storeLine(byId("main"), top);
+const store = makeStoreLine(byId("main"), top);
 const ticking = new Set();
 let me = null;
 /** The last parts of the stream by name; null: not known, or no longer known. */
-const told = { chief: null, waits: null, areas: null };
+const parts = { chief: null, waits: null, areas: null };
 /** The part that a matter is read from, if it is not the chief's own part. */
-const SOURCE = { untaken: "waits", late: "areas" };
-let known = null;
+const PART_OF_MATTER = { untaken: "waits", late: "areas" };
+let knownMatters = null;
 
 /** Return the number or name by which people call a table. */
-function no(table) {
+function tableName(table) {
   const row = rows.get(table);
-  return row ? number(row) : table;
+  return row ? tableLabel(row) : table;
 }
 
-const MATTERS = matters();
+const MATTERS = listMatters();
 const panels = new Map(MATTERS.map(([name, title]) => [name, panel(name, title)]));
 const load = loadPanel();
 fill(byId("matters"), [...panels.values()].map((one) => one.node), load.node);
 
 /** Return a count, or words for none or for an unknown count. */
-function counted(found) {
+function countText(found) {
   return found ? found.length || say("chief.none") : say("chief.unknown");
 }
 
@@ -66,10 +66,10 @@ function panel(name, title) {
     node,
     draw: (told_) => {
       const found = told_ ?? [];
-      text(count, counted(told_));
+      text(count, countText(told_));
       data(node, "any", found.length ? "yes" : null);
       data(node, "bad", found.some((line) => line.bad) ? "yes" : null);
-      const ids = numbered(found.map((line) => `${line.table} ${line.key}`));
+      const ids = uniqueKeys(found.map((line) => `${line.table} ${line.key}`));
       keyed(list, nodes, ids, (key) => {
         const made = lineNode();
         lines.set(key, made);
@@ -86,7 +86,7 @@ function panel(name, title) {
 }
 
 /** Return the keys with a number added to repeated ones, so that each line has its own node. */
-function numbered(ids) {
+function uniqueKeys(ids) {
   const times = new Map();
   return ids.map((id) => {
     const n = (times.get(id) ?? 0) + 1;
@@ -110,10 +110,10 @@ function lineNode() {
       link.href = line.href;
       data(link, "bad", line.bad ? "yes" : null);
       text(sign, line.sign);
-      text(table, no(line.table));
+      text(table, tableName(line.table));
       text(what, line.words);
       const row = rows.get(line.table);
-      const late = row && !live(row) && row.machine !== "" ? standingWords(row) : "";
+      const late = row && !isCurrent(row) && row.machine !== "" ? freshnessText(row) : "";
       text(note, [line.note, late].filter(Boolean).join(" · "));
       data(link, "late", late ? "yes" : null);
       ticking.add(one);
@@ -121,7 +121,7 @@ function lineNode() {
     },
     tick: () => {
       const { since, until } = one.line;
-      text(time, since ? span(now() - since) : until ? say("row.left", { left: span(until - now()) }) : "");
+      text(time, since ? durationText(now() - since) : until ? say("row.left", { left: durationText(until - now()) }) : "");
     },
   };
   return one;
@@ -140,21 +140,21 @@ function loadPanel() {
     node,
     draw: (told_) => {
       const found = told_ ?? [];
-      text(count, counted(told_));
+      text(count, countText(told_));
       data(node, "any", found.length ? "yes" : null);
       table.hidden = found.length === 0;
       fill(body, found.map((one) => h("tr", null,
         h("th", { scope: "row" }, one.person),
-        h("td", null, one.tables.map((each, at) => [at ? " " : "", h("a", { href: page(each) }, no(each))]),
-          one.since_ms ? h("small", null, say("chief.since", { time: ofDay(one.since_ms) })) : null),
+        h("td", null, one.tables.map((each, at) => [at ? " " : "", h("a", { href: tableAddress(each) }, tableName(each))]),
+          one.since_ms ? h("small", null, say("chief.since", { time: timeOfDay(one.since_ms) })) : null),
         h("td", null, one.done),
-        h("td", null, one.average_ms === null ? "–" : span(one.average_ms)),
+        h("td", null, one.average_ms === null ? "–" : durationText(one.average_ms)),
         h("td", null, one.orders))));
     },
   };
 }
 
-function news(changed) {
+function applyChanges(changed) {
   let late = false; // the freshness of a table has changed
   if (changed.me) {
     me = changed.me;
@@ -166,43 +166,43 @@ function news(changed) {
     if (value) rows.set(name.slice(4), value);
     else rows.delete(name.slice(4));
   }
-  const due = Object.keys(told).filter((name) => name in changed);
-  for (const name of due) told[name] = changed[name];
+  const due = Object.keys(parts).filter((name) => name in changed);
+  for (const name of due) parts[name] = changed[name];
   if ("areas" in changed || "acts" in changed || changed.me) clocks.draw(changed.areas, me, changed.acts);
   if ("store" in changed) store.draw(changed.store);
   if (!late && !due.length) return;
-  const { chief: view, waits, areas } = told;
+  const { chief: view, waits, areas } = parts;
   for (const [name, , lines] of MATTERS) {
-    panels.get(name).draw(told[SOURCE[name] ?? "chief"] && lines({ view, waits, areas }));
+    panels.get(name).draw(parts[PART_OF_MATTER[name] ?? "chief"] && lines({ view, waits, areas }));
   }
   load.draw(view && view.load);
-  if (view && waits) alarm(view, waits);
+  if (view && waits) announceMatters(view, waits);
 }
 
 /** Announce new matters that wait for the chief. */
-function alarm(view, waits) {
+function announceMatters(view, waits) {
   const here = new Set([
     ...view.approvals.map((one) => `${one.table} ${one.ruling.id} ${one.verbal}`),
     ...view.spoken.map((one) => `${one.table} correction ${one.correction.row}`),
-    ...waits.filter((wait) => wait.chiefs).map((wait) => newsOf(wait)),
+    ...waits.filter((wait) => wait.chiefs).map((wait) => waitNewsKey(wait)),
   ]);
-  const fresh = known ? [...here].filter((one) => !known.has(one)) : [];
-  known = here;
+  const fresh = knownMatters ? [...here].filter((one) => !knownMatters.has(one)) : [];
+  knownMatters = here;
   if (!fresh.length) return;
   top.say(say("chief.new", { n: fresh.length }), { urgent: true });
   beep(3, fresh);
 }
 
 /** Move the focus from line to line, over all panels. */
-function move(step) {
+function moveFocus(step) {
   const links = [...byId("matters").querySelectorAll("li a")];
   const at = links.indexOf(document.activeElement);
   links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
 }
 
-keys([
-  ["ArrowDown", say("keys.down"), () => move(1)],
-  ["ArrowUp", say("keys.up"), () => move(-1)],
+addKeys([
+  ["ArrowDown", say("keys.down"), () => moveFocus(1)],
+  ["ArrowUp", say("keys.up"), () => moveFocus(-1)],
   ["Enter", say("keys.open"), () => false],
 ]);
 
@@ -213,4 +213,4 @@ setInterval(() => {
 }, 1000);
 
 // With sound, the page also listens while it is hidden.
-listen("/stream/hall", news, top.stale, wanted);
+listen("/stream/hall", applyChanges, top.stale, isSoundOn);

@@ -9,7 +9,7 @@ import { say } from "./words.mjs";
  * `form`: {title, text?, more? (a node or a list of them), fields: [field…], yes?, no?,
  * danger?: true, check?(values) → an error text, or nothing}. See fields.mjs for fields.
  */
-export function ask(form) {
+export function askValues(form) {
   const fields = (form.fields ?? []).map(field);
   const wrong = h("p", { class: "wrong", role: "alert" });
   const title = h("h2", { id: fresh() }, form.title);
@@ -69,12 +69,12 @@ export function ask(form) {
 }
 
 /** Ask for a confirmation. Return true if it is given. `danger`: the action cannot be undone. */
-export async function confirmed({ title, text, more, yes, no, danger = false }) {
-  return (await ask({ title, text, more, yes, no, danger })) !== null;
+export async function askConfirmation({ title, text, more, yes, no, danger = false }) {
+  return (await askValues({ title, text, more, yes, no, danger })) !== null;
 }
 
 /** Show a message with one button that closes it. `close`: another text for the button. */
-export function told({ title, text, more, close: words }) {
+export function showMessage({ title, text, more, close: words }) {
   const close = h("button", { class: words ? "plain" : "go" }, words ?? say("dialog.close"));
   const head = h("h2", { id: fresh() }, title);
   const box = h(

@@ -10,15 +10,15 @@ const SVG = "http://www.w3.org/2000/svg";
  * lists; null and false are left out.
  */
 export function h(tag, props, ...children) {
-  return dressed(document.createElement(tag), props, children);
+  return withProps(document.createElement(tag), props, children);
 }
 
 /** Make an SVG element, with the same arguments as `h`. */
 export function s(tag, props, ...children) {
-  return dressed(document.createElementNS(SVG, tag), props, children);
+  return withProps(document.createElementNS(SVG, tag), props, children);
 }
 
-function dressed(node, props, children) {
+function withProps(node, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -28,11 +28,11 @@ function dressed(node, props, children) {
     } else if (name === "value") node.value = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(leaf));
+  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(toNode));
   return node;
 }
 
-function leaf(one) {
+function toNode(one) {
   return one instanceof Node ? one : String(one);
 }
 
@@ -64,7 +64,7 @@ export function shown(node, whether) {
 /** Replace the children of an element. A child that stays is not removed from the page: it keeps
  * the focus, and a touch on it continues. */
 export function fill(node, ...children) {
-  const wanted = children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(leaf);
+  const wanted = children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(toNode);
   const stay = new Set(wanted);
   for (const one of [...node.childNodes]) if (!stay.has(one)) one.remove();
   let next = node.firstChild;
@@ -102,11 +102,11 @@ export function keyed(parent, nodes, keys, make) {
       next = node.nextElementSibling;
       if (down.contains(document.activeElement)) parent.insertBefore(node, down);
       else parent.append(down);
-    } else move(parent, node, next);
+    } else moveNode(parent, node, next);
   }
 }
 
-function move(parent, node, before) {
+function moveNode(parent, node, before) {
   const focused = node.contains(document.activeElement) ? document.activeElement : null;
   parent.insertBefore(node, before);
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
@@ -118,15 +118,15 @@ const HIDDEN_MS = 250;
 /** A longer touch is not a tap, and the page is drawn during it. */
 const TAP_MS = 1000;
 /** Drawings to run when the touch on a button ends; null: there is no touch. */
-let beneath = null;
+let postponed = null;
 
 document.addEventListener("pointerdown", (event) => {
   if (!event.target.closest?.("button, a, summary, label")) return;
-  const waiting = beneath ?? new Set();
-  beneath = waiting;
+  const waiting = postponed ?? new Set();
+  postponed = waiting;
   const left = () => {
-    if (beneath !== waiting) return;
-    beneath = null;
+    if (postponed !== waiting) return;
+    postponed = null;
     for (const one of waiting) one();
   };
   setTimeout(left, TAP_MS);
@@ -145,8 +145,8 @@ export function framed(draw) {
   let asked = false;
   const run = () => {
     if (!asked) return;
-    if (beneath) {
-      beneath.add(run);
+    if (postponed) {
+      postponed.add(run);
       return;
     }
     asked = false;

@@ -1,25 +1,25 @@
 // The draw: a CSV file is checked by the console, shown, and then sent to the tables one by one.
 
 import { get, postText } from "./api.mjs";
-import { confirmed } from "./dialog.mjs";
+import { askConfirmation } from "./dialog.mjs";
 import { byId, data, fill, h, shown, text } from "./dom.mjs";
-import { keep, kept } from "./kept.mjs";
-import { because } from "./order.mjs";
-import { shell } from "./shell.mjs";
-import { ofDay } from "./time.mjs";
-import { both, language, say, teach } from "./words.mjs";
+import { storedValue, storeValue } from "./storage.mjs";
+import { refusalText } from "./command-button.mjs";
+import { makeShell } from "./shell.mjs";
+import { timeOfDay } from "./time.mjs";
+import { addTexts, language, say, textOf } from "./words.mjs";
 import words from "../words/history.mjs";
 
-teach(words);
+addTexts(words);
 
-const top = shell({ title: say("draw.title"), help: say("draw.help") });
+const top = makeShell({ title: say("draw.title"), help: say("draw.help") });
 let file = null;
 let draw = null;
 let sending = false;
 
 async function start() {
   get("/api/me").then(top.me, () => null);
-  byId("event").value = kept("draw.event", "");
+  byId("event").value = storedValue("draw.event", "");
   byId("example").href = `/api/draw/example.csv?language=${language}`;
   byId("example-other").href = `/api/draw/example.csv?language=${language === "zh" ? "en" : "zh"}`;
   const { columns } = await get("/api/draw/columns");
@@ -37,7 +37,7 @@ async function areasOf() {
   return list.map((one) => (typeof one === "string" ? one : one.area));
 }
 
-async function take(chosen) {
+async function chooseFile(chosen) {
   if (!chosen || sending) return;
   // The file is read now, because it may change later.
   file = { name: chosen.name, body: await chosen.arrayBuffer() };
@@ -46,7 +46,7 @@ async function take(chosen) {
 
 async function check() {
   if (!file) return;
-  keep("draw.event", byId("event").value);
+  storeValue("draw.event", byId("event").value);
   text(byId("read"), say("draw.reading"));
   try {
     draw = await postText(address(), file.body);
@@ -71,7 +71,7 @@ function show() {
   const matches = draw?.matches ?? [];
   shown(byId("wrong"), faults.length);
   text(byId("wrong-title"), say("draw.faults", { n: faults.length }));
-  fill(byId("faults"), faults.map((one) => h("tr", null, h("td", null, one.line), h("td", null, both(one, "column")), h("td", null, both(one)))));
+  fill(byId("faults"), faults.map((one) => h("tr", null, h("td", null, one.line), h("td", null, textOf(one, "column")), h("td", null, textOf(one)))));
   shown(byId("shown"), matches.length);
   fill(byId("rows"), matches.map(row));
   byId("send").disabled = !matches.length || sending;
@@ -88,7 +88,7 @@ function row(one) {
       one.brought[side] ? h("small", { class: "wait" }, say("draw.brought", { n: one.brought[side] })) : null);
   };
   const now = one.here ? h("span", { class: "good" }, say("draw.here"))
-    : one.busy ? h("span", { class: "bad" }, say("draw.busy", { match: one.now })) : both(one, "now") || say("draw.silent");
+    : one.busy ? h("span", { class: "bad" }, say("draw.busy", { match: one.now })) : textOf(one, "now") || say("draw.silent");
   return h("tr", { data: { table: one.table } },
     cell(say("draw.table"), h("b", null, one.table_no), h("small", null, one.table)),
     cell(say("draw.match"), `${one.round} – ${one.match_no}`, h("small", null, say(`draw.stage.${one.stage}`))),
@@ -104,13 +104,13 @@ function cell(name, ...inside) {
 async function send() {
   const busy = draw.matches.filter((one) => one.busy).length;
   const lines = [say("draw.sure-text"), busy ? say("draw.sure-busy", { n: busy }) : ""].filter(Boolean).join("\n");
-  if (!(await confirmed({ title: say("draw.sure", { n: draw.matches.length }), text: lines, yes: say("draw.send", { n: draw.matches.length }), danger: true }))) return;
+  if (!(await askConfirmation({ title: say("draw.sure", { n: draw.matches.length }), text: lines, yes: say("draw.send", { n: draw.matches.length }), danger: true }))) return;
   sending = true;
   byId("send").disabled = true;
   for (const cell of byId("rows").querySelectorAll(".fate")) text(cell, say("draw.sending"));
   try {
     const { tables } = await postText(address(draw.digest), file.body);
-    told(tables);
+    showFates(tables);
   } catch (error) {
     for (const cell of byId("rows").querySelectorAll(".fate")) text(cell, "");
     top.tell(error.message, "bad");
@@ -119,11 +119,11 @@ async function send() {
   byId("send").disabled = false;
 }
 
-function told(tables) {
+function showFates(tables) {
   let done = 0;
   for (const [table, what] of Object.entries(tables)) {
     const cell = byId("rows").querySelector(`[data-table="${CSS.escape(table)}"] .fate`);
-    const [kind, said] = fate(what);
+    const [kind, said] = fateText(what);
     if (kind === "good") done += 1;
     cell.className = `fate ${kind}`;
     text(cell, said);
@@ -134,24 +134,24 @@ function told(tables) {
   if (bad) text(byId("send"), say("draw.again"));
 }
 
-function fate(what) {
-  if (what.error) return ["bad", say("draw.refused", { why: both(what.error) })];
-  const his = what.person && { person: what.person, time: ofDay(what.at_ms) };
+function fateText(what) {
+  if (what.error) return ["bad", say("draw.refused", { why: textOf(what.error) })];
+  const his = what.person && { person: what.person, time: timeOfDay(what.at_ms) };
   if (what.unknown) return ["wait", his ? say("draw.unknown-of", his) : say("draw.unknown")];
-  if (!what.reply.ok) return ["bad", say("draw.refused", { why: because(what.reply.error) })];
+  if (!what.reply.ok) return ["bad", say("draw.refused", { why: refusalText(what.reply.error) })];
   return ["good", his ? say("draw.done-by", his) : say("draw.done")];
 }
 
-const drop = byId("drop");
+const dropArea = byId("drop");
 byId("file").addEventListener("change", (event) => {
-  take(event.target.files[0]);
+  chooseFile(event.target.files[0]);
   event.target.value = ""; // allows the same file to be chosen again
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
-  drop.addEventListener(kind, (event) => {
+  dropArea.addEventListener(kind, (event) => {
     event.preventDefault();
-    data(drop, "over", kind === "dragover" ? "yes" : null);
-    if (kind === "drop") take(event.dataTransfer.files[0]);
+    data(dropArea, "over", kind === "dragover" ? "yes" : null);
+    if (kind === "drop") chooseFile(event.dataTransfer.files[0]);
   });
 }
 byId("send").addEventListener("click", send);

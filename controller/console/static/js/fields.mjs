@@ -14,10 +14,10 @@
 //   object          JSON, if no other kind fits    → the value
 //   make            any other field: `make()` → {node, read() → {value, fault}, focus()}
 
-import { RANKS, SUITS, cardWords } from "./cards.mjs";
+import { cardText, RANKS, SUITS } from "./cards.mjs";
 import { h } from "./dom.mjs";
 import { SEATS, SIDES } from "./seats.mjs";
-import { span } from "./time.mjs";
+import { durationText } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const MOST_BUTTONS = 6;
@@ -97,7 +97,7 @@ function int(asked) {
 
 function length(asked) {
   const control = h("input", {
-    type: "text", autocomplete: "off", value: asked.value === undefined ? "" : span(asked.value * 1000),
+    type: "text", autocomplete: "off", value: asked.value === undefined ? "" : durationText(asked.value * 1000),
   });
   return {
     node: labelled({ ...asked, hint: [say("field.span-hint"), asked.hint].filter(Boolean).join(" ") }, control),
@@ -234,15 +234,15 @@ function picker(many) {
     const draw = () => {
       line.replaceChildren(...taken.map((card, at) => h("button", {
         type: "button", class: "card", data: { suit: card[0] },
-        "aria-label": say("field.take-away", { card: cardWords(card) }),
+        "aria-label": say("field.take-away", { card: cardText(card) }),
         onclick: () => {
           taken.splice(at, 1);
           draw();
         },
-      }, cardWords(card))));
+      }, cardText(card))));
     };
     const one = (card, words) => h("button", {
-      type: "button", class: "card", data: { suit: card[0] }, "aria-label": cardWords(card),
+      type: "button", class: "card", data: { suit: card[0] }, "aria-label": cardText(card),
       onclick: () => {
         if (!many) taken.length = 0;
         if (taken.length < most) taken.push(card);

@@ -24,7 +24,7 @@ const PLAIN = [
 ];
 
 /** Return a finding for people: {plain, line}. */
-export function inWords(finding) {
+export function findingText(finding) {
   const known = PLAIN.find(([sign]) => sign.test(finding));
   return { plain: say(`proof.found.${known ? known[1] : "other"}`), line: finding };
 }

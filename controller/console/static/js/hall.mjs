@@ -1,26 +1,26 @@
 // The hall: the tables that wait for a referee, all tables as tiles, and the areas' clocks.
 
-import { areaClocks } from "./areas.mjs";
+import { makeAreaClocks } from "./areas.mjs";
 import { post } from "./api.mjs";
 import { byId, fill, h, shown, text } from "./dom.mjs";
 import { Filters } from "./hall/filters.mjs";
 import { HallList } from "./hall/list.mjs";
-import { Newcomers } from "./hall/newcomers.mjs";
-import { hallTiles } from "./hall/tiles.mjs";
-import { inOrder } from "./in-order.mjs";
-import { keys } from "./keys.mjs";
-import { number, tableOf } from "./rows.mjs";
-import { shell } from "./shell.mjs";
+import { Newcomers } from "./hall/announcements.mjs";
+import { makeHallTiles } from "./hall/tiles.mjs";
+import { compareNames } from "./compare-names.mjs";
+import { addKeys } from "./keys.mjs";
+import { findTable, tableLabel } from "./rows.mjs";
+import { makeShell } from "./shell.mjs";
 import { GOING, lightSign, UNHEARD } from "./signs.mjs";
 import * as sound from "./sound.mjs";
-import { storeLine } from "./store-line.mjs";
+import { makeStoreLine } from "./store-line.mjs";
 import { listen } from "./stream.mjs";
-import { say, teach } from "./words.mjs";
+import { addTexts, say } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
 import words from "../words/hall.mjs";
 
-teach(words);
-teach(areaWords);
+addTexts(words);
+addTexts(areaWords);
 document.title = say("hall.title");
 
 /** The page's new title. It is set once a second, because a browser redraws its frame for it. */
@@ -29,39 +29,39 @@ const rows = new Map();
 const waits = new Map();
 let waitOrder = [];
 let me = null;
-let ordered = { list: "", tiles: "" };
+let lastOrders = { list: "", tiles: "" };
 /** All tables in the order of areas and numbers; null after a table came, went or was renamed. */
-let sorted = null;
+let sortedTables = null;
 
-const top = shell({ title: say("hall.title"), help: say("hall.help"), sounds: true });
+const top = makeShell({ title: say("hall.title"), help: say("hall.help"), sounds: true });
 const filters = new Filters(() => {
-  order();
+  sortTables();
   clocks.choose();
 });
-const list = new HallList(byId("list"), { take, leave, made: drawRow });
-const tiles = hallTiles(byId("tiles"));
-const clocks = areaClocks(byId("areas"), {
+const list = new HallList(byId("list"), { take: claimTable, leave: releaseTable, made: drawRow });
+const tiles = makeHallTiles(byId("tiles"));
+const clocks = makeAreaClocks(byId("areas"), {
   tell: top.tell,
   voice: top.say,
   near: (area) => filters.near(area),
-  tableOf: (area, name) => tableOf(rows, area, name),
+  tableOf: (area, name) => findTable(rows, area, name),
 });
-const store = storeLine(byId("main"), top);
+const store = makeStoreLine(byId("main"), top);
 const newcomers = new Newcomers(top.say, (area) => filters.near(area));
 
-function take(table, wait) {
+function claimTable(table, wait) {
   return post(`/api/tables/${encodeURIComponent(table)}/take`, { over: wait?.taken_by ?? null })
     .catch((error) => top.tell(error.message, "bad"));
 }
 
-function leave(table) {
+function releaseTable(table) {
   return post(`/api/tables/${encodeURIComponent(table)}/leave`)
     .catch((error) => top.tell(error.message, "bad"));
 }
 
 /* The parts of the stream, at most once a frame. */
 
-function news(changed) {
+function applyChanges(changed) {
   const due = new Set();
   if (changed.me) {
     me = changed.me;
@@ -72,7 +72,7 @@ function news(changed) {
   if ("waits" in changed) newWaits(changed.waits ?? [], due);
   if ("areas" in changed || "acts" in changed || changed.me) clocks.draw(changed.areas, me, changed.acts);
   if ("store" in changed) store.draw(changed.store);
-  order();
+  sortTables();
   for (const table of due) drawTable(table);
 }
 
@@ -84,7 +84,7 @@ function newRows(changed, due) {
     const table = name.slice(4);
     const before = rows.get(table);
     areas ||= before?.area !== value?.area;
-    if (!before || !value || before.area !== value.area || number(before) !== number(value)) sorted = null;
+    if (!before || !value || before.area !== value.area || tableLabel(before) !== tableLabel(value)) sortedTables = null;
     if (value) rows.set(table, value);
     else rows.delete(table);
     filters.forget(table);
@@ -119,30 +119,30 @@ function drawRow(table) {
 }
 
 /** Sort both views. Draw tables that come into view. */
-function order() {
-  const regrouped = sorted === null;
-  sorted ??= [...rows.values()]
-    .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)) || inOrder(a.table, b.table))
+function sortTables() {
+  const regrouped = sortedTables === null;
+  sortedTables ??= [...rows.values()]
+    .sort((a, b) => compareNames(a.area, b.area) || compareNames(tableLabel(a), tableLabel(b)) || compareNames(a.table, b.table))
     .map((row) => row.table);
-  const found = sorted.map((table) => rows.get(table)).filter((row) => filters.wanted(row, waits.get(row.table), me));
+  const found = sortedTables.map((table) => rows.get(table)).filter((row) => filters.wanted(row, waits.get(row.table), me));
   const listed = new Set(found.map((row) => row.table));
   const waiting = waitOrder.filter((table) => listed.has(table));
   const tables = [...waiting, ...found.map((row) => row.table).filter((table) => !waits.has(table))];
-  if (tables.join(" ") !== ordered.list) {
-    const before = new Set(ordered.list.split(" "));
-    ordered.list = tables.join(" ");
+  if (tables.join(" ") !== lastOrders.list) {
+    const before = new Set(lastOrders.list.split(" "));
+    lastOrders.list = tables.join(" ");
     list.order(tables);
-    group(found);
+    groupTiles(found);
     for (const table of tables) if (!before.has(table)) drawTable(table);
-  } else if (regrouped) group(found);
+  } else if (regrouped) groupTiles(found);
   counts(found, waiting);
 }
 
 /** Put the tiles into their areas. */
-function group(found) {
+function groupTiles(found) {
   const shape = found.map((row) => `${row.area}/${row.table}`).join(" ");
-  if (shape === ordered.tiles) return;
-  ordered.tiles = shape;
+  if (shape === lastOrders.tiles) return;
+  lastOrders.tiles = shape;
   tiles.order(found);
 }
 
@@ -167,33 +167,33 @@ function counts(found, waiting) {
 
 const main = byId("main");
 
-function view(name) {
+function showView(name) {
   main.dataset.view = name;
   byId("to-list").setAttribute("aria-pressed", String(name === "list"));
   byId("to-tiles").setAttribute("aria-pressed", String(name === "tiles"));
 }
 
-byId("to-list").addEventListener("click", () => view("list"));
-byId("to-tiles").addEventListener("click", () => view("tiles"));
-view("list");
+byId("to-list").addEventListener("click", () => showView("list"));
+byId("to-tiles").addEventListener("click", () => showView("tiles"));
+showView("list");
 fill(byId("legend"), ["busy", "waits", "stands", "calm", "dark"].map((light) =>
   h("span", { data: { light } }, h("b", { class: "sign", "aria-hidden": "true" }, lightSign(light)), say(`light.${light}`))),
 h("span", { data: { light: "waits", taken: "yes" } }, h("b", { class: "sign", "aria-hidden": "true" }, GOING), say("light.going")),
 h("span", { class: "level" }, h("small", { class: "sign", "aria-hidden": "true" }, "8"), say("hall.level")));
 
-keys([
+addKeys([
   ["ArrowDown", say("keys.down"), () => list.move(1)],
   ["ArrowUp", say("keys.up"), () => list.move(-1)],
   ["Home", say("keys.first"), () => list.move(-Infinity)],
   ["Enter", say("keys.open"), () => false], // the browser opens a link itself
   ["t", say("keys.take"), () => list.press()],
   ["/", say("keys.find"), () => filters.find()],
-  ["v", say("keys.tiles"), () => view(main.dataset.view === "list" ? "tiles" : "list")],
+  ["v", say("keys.tiles"), () => showView(main.dataset.view === "list" ? "tiles" : "list")],
 ]);
 filters.search.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
     filters.search.value = "";
-    order();
+    sortTables();
   } else if (event.key !== "ArrowDown" && event.key !== "Enter") return;
   event.preventDefault();
   list.move(-Infinity);
@@ -207,4 +207,4 @@ setInterval(() => {
 }, 1000);
 
 // With sound, the page also listens while it is hidden.
-listen("/stream/hall", news, top.stale, sound.wanted);
+listen("/stream/hall", applyChanges, top.stale, sound.isSoundOn);

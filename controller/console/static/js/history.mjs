@@ -1,17 +1,17 @@
 // The matches of the event: played, signed, and the record of each.
 
 import { get } from "./api.mjs";
-import { checked, lines } from "./checked.mjs";
+import { eventLines, runVerifier } from "./verifier.mjs";
 import { byId, fill, h, shown, text } from "./dom.mjs";
-import { inOrder } from "./in-order.mjs";
-import { shell } from "./shell.mjs";
-import { both, language, say, teach } from "./words.mjs";
+import { compareNames } from "./compare-names.mjs";
+import { makeShell } from "./shell.mjs";
+import { addTexts, language, say, textOf } from "./words.mjs";
 import words from "../words/history.mjs";
 
-teach(words);
+addTexts(words);
 document.title = say("history.title");
 
-const top = shell({ title: say("history.title"), help: say("history.help") });
+const top = makeShell({ title: say("history.title"), help: say("history.help") });
 const asked = new URLSearchParams(location.search);
 const fields = { event: byId("event"), round: byId("round"), state: byId("state"), find: byId("find") };
 /** The number of matches at first. The archive of a season is long. */
@@ -26,7 +26,7 @@ async function read() {
     top.tell(error.message, "bad");
     return;
   }
-  options(fields.event, [...new Set(all.map((one) => one.event))].sort(inOrder), asked.get("event"));
+  options(fields.event, [...new Set(all.map((one) => one.event))].sort(compareNames), asked.get("event"));
   options(fields.round, [...new Set(all.map((one) => one.round))].sort((a, b) => a - b).map(String), asked.get("round"));
   fields.state.value = asked.get("state") ?? "";
   if (!fields.find.value) fields.find.value = asked.get("find") ?? "";
@@ -42,22 +42,22 @@ function options(select, values, wanted) {
   select.value = values.includes(wanted) ? wanted : "";
 }
 
-function fitting() {
+function filterMatches() {
   const needle = fields.find.value.trim().toLowerCase();
   return all.filter((one) =>
     (!fields.event.value || one.event === fields.event.value) &&
     (!fields.round.value || String(one.round) === fields.round.value) &&
     (!fields.state.value || one.state === fields.state.value) &&
-    (!needle || haystack(one).includes(needle)));
+    (!needle || searchText(one).includes(needle)));
 }
 
-function haystack(one) {
+function searchText(one) {
   const pairs = Object.values(one.pairs).flatMap((pair) => [pair.id, pair.name, ...pair.players]);
   return [one.match, one.table, one.table_no, ...pairs].join(" ").toLowerCase();
 }
 
 function draw() {
-  const found = fitting();
+  const found = filterMatches();
   text(byId("count"), say("history.count", { n: found.length }));
   const none = h("tr", null, h("td", { colspan: 8 }, say(all.length ? "history.none" : "history.empty")));
   fill(byId("rows"), found.length ? found.slice(0, most).map(row) : none);
@@ -108,7 +108,7 @@ function nameOf(pair) {
 function result(one) {
   if (!one.verdict) return h("span", { class: "quiet" }, say("history.open"));
   const won = one.verdict.winner ? say("history.wins", { side: say(`side.${one.verdict.winner}`) }) : "";
-  return [won, h("small", null, both(one.verdict, "how"))];
+  return [won, h("small", null, textOf(one.verdict, "how"))];
 }
 
 function points(one) {
@@ -132,7 +132,7 @@ async function open(one) {
   const name = encodeURIComponent(one.match);
   const list = h("ul", { class: "attempts" });
   const out = h("p", { role: "status" });
-  const check = h("button", { type: "button", class: "go", onclick: () => whole(one, out, list) }, say("history.check"));
+  const check = h("button", { type: "button", class: "go", onclick: () => checkMatch(one, out, list) }, say("history.check"));
   fill(byId("inside"),
     h("h2", null, `${one.event} · ${place(one)} · ${say("history.table-no", { no: one.table_no })}`),
     h("p", { class: "acts" }, check, h("a", { class: "button plain", href: `/api/tables/${at}/record/${name}`, download: true }, say("history.record")),
@@ -155,17 +155,17 @@ function attempt(one, { deal, of_deal: nth, attempt: number, revealed }) {
     h("span", { class: "grade" }, revealed ? "" : say("history.later")));
 }
 
-async function whole(one, out, list) {
+async function checkMatch(one, out, list) {
   text(out, say("history.checking"));
   const answer = await fetch(`/api/tables/${encodeURIComponent(one.table)}/record/${encodeURIComponent(one.match)}`);
   if (!answer.ok) {
     text(out, say("history.no-attempts"));
     return;
   }
-  const events = lines(await answer.text());
+  const events = eventLines(await answer.text());
   const hashes = new Set(events.filter((row) => row.kind === "committed").map((row) => row.data.profile_hash));
   const { rulebooks } = await get(`/api/proof/rulebooks?${new URLSearchParams([...hashes].map((hash) => ["hash", hash]))}`);
-  const { report, ms } = await checked(events, rulebooks);
+  const { report, ms } = await runVerifier(events, rulebooks);
   const findings = [...report.findings, ...report.attempts.flatMap((each) => each.findings)];
   text(out, say("history.checked", {
     n: events.length, attempts: report.attempts.length, ms: Math.round(ms),
@@ -192,10 +192,10 @@ function csv() {
   };
   const heads = ["event", "round", "match", "table"].map((name) => say(`history.${name}`));
   const more = ["NS", "EW"].flatMap((side) => [say(`side.${side}`), ""]);
-  const rows = fitting().map((one) => [
+  const rows = filterMatches().map((one) => [
     one.event, one.round, one.match_no, one.table_no,
     ...["NS", "EW"].flatMap((side) => [one.pairs[side]?.id, one.pairs[side]?.name]),
-    one.levels?.NS, one.levels?.EW, one.verdict?.winner ? say(`side.${one.verdict.winner}`) : "", one.verdict ? both(one.verdict, "how") : "",
+    one.levels?.NS, one.levels?.EW, one.verdict?.winner ? say(`side.${one.verdict.winner}`) : "", one.verdict ? textOf(one.verdict, "how") : "",
     one.score?.match_points?.NS, one.score?.match_points?.EW, one.score?.level_points?.NS, one.score?.level_points?.EW,
     one.score?.total?.NS, one.score?.total?.EW, one.deals, say(`history.state.${one.state}`),
   ]);

@@ -3,13 +3,13 @@
 
 import { post } from "./api.mjs";
 import { byId, text } from "./dom.mjs";
-import { keep } from "./kept.mjs";
-import { language, say, setLanguage, teach } from "./words.mjs";
+import { storeValue } from "./storage.mjs";
+import { addTexts, language, say, setLanguage } from "./words.mjs";
 import words from "../words/invited.mjs";
 
 const PIN = /^\d{4,12}$/;
 
-teach(words);
+addTexts(words);
 document.title = say("invited.title");
 
 const code = byId("code");
@@ -49,8 +49,8 @@ byId("invited").addEventListener("submit", async (event) => {
   accept.disabled = true;
   try {
     const me = await post("/api/accept", { code: code.value.trim(), pin: pin.value });
-    keep("name", me.name);
-    keep("language", me.language);
+    storeValue("name", me.name);
+    storeValue("language", me.language);
     location.assign(me.role === "table" ? `/display/${encodeURIComponent(me.table)}` : "/");
   } catch (error) {
     text(wrong, error.message);

@@ -1,6 +1,6 @@
 // The help under "?": the purpose of a page, and its keys.
 
-import { told } from "./dialog.mjs";
+import { showMessage } from "./dialog.mjs";
 import { h } from "./dom.mjs";
 import { say } from "./words.mjs";
 
@@ -12,7 +12,7 @@ const CAPS = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "
  *
  * No key acts while a person types or a question is open, nor with Ctrl, Alt or Meta.
  */
-export function keys(table) {
+export function addKeys(table) {
   listed.push(...table);
 }
 
@@ -21,13 +21,13 @@ function typing(node) {
 }
 
 /** Set the first words of this page's help. */
-export function explain(words) {
+export function setHelpText(words) {
   about = words;
 }
 
 /** Show the purpose of the page, the meaning of its marks, and its keys. */
 export function showHelp() {
-  return told({
+  return showMessage({
     title: say("help.title"),
     text: about,
     more: [

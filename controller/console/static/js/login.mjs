@@ -2,11 +2,11 @@
 
 import { post } from "./api.mjs";
 import { byId, text } from "./dom.mjs";
-import { keep, kept } from "./kept.mjs";
-import { language, say, setLanguage, teach } from "./words.mjs";
+import { storedValue, storeValue } from "./storage.mjs";
+import { addTexts, language, say, setLanguage } from "./words.mjs";
 import words from "../words/login.mjs";
 
-teach(words);
+addTexts(words);
 document.title = say("login.title");
 
 const name = byId("name");
@@ -14,28 +14,28 @@ const pin = byId("pin");
 const enter = byId("enter");
 const other = byId("language");
 
-name.value = kept("name", "");
+name.value = storedValue("name", "");
 (name.value ? pin : name).focus();
 text(other, language === "zh" ? "English" : "中文");
 other.addEventListener("click", () => {
   const wanted = language === "zh" ? "en" : "zh";
-  keep("chosen", wanted);
+  storeValue("chosen", wanted);
   setLanguage(wanted);
 });
 /** True if no language is stored in this browser. Then the person read this page in `language`. */
-const fresh = kept("language") === null;
+const fresh = storedValue("language") === null;
 
 /** Return the language that was chosen here, or null: then the account's language is used. */
 function chosen() {
-  return kept("chosen") ?? (fresh ? language : null);
+  return storedValue("chosen") ?? (fresh ? language : null);
 }
 
 /** Use the chosen language on every page, and store it in the account. */
 async function speak(me) {
   const wanted = chosen() ?? me.language;
   if (wanted && wanted !== me.language) await post("/api/me", { language: wanted }).catch(() => null);
-  if (wanted) keep("language", wanted);
-  keep("chosen", null);
+  if (wanted) storeValue("language", wanted);
+  storeValue("chosen", null);
 }
 
 /** Return the next page: the one before the login, if it is in this console. */
@@ -60,7 +60,7 @@ byId("login").addEventListener("submit", async (event) => {
   text(wrong, "");
   try {
     const me = await post("/api/login", { name: name.value.trim(), pin: pin.value });
-    keep("name", me.name);
+    storeValue("name", me.name);
     await speak(me);
     location.assign(goal(me));
   } catch (error) {

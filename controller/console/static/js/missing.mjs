@@ -1,10 +1,10 @@
 // The page for an unknown address: it shows the address and a way back.
 
 import { byId, text } from "./dom.mjs";
-import { say, teach } from "./words.mjs";
+import { addTexts, say } from "./words.mjs";
 import words from "../words/missing.mjs";
 
-teach(words);
+addTexts(words);
 
 const [, place, id] = location.pathname.split("/");
 const table = ["table", "display"].includes(place) && id;

@@ -1,14 +1,14 @@
 // The score sheet as the paper form that referees know. It shows only what the table sent.
 
-import { cardWords } from "./cards.mjs";
+import { cardText } from "./cards.mjs";
 import { data, h } from "./dom.mjs";
 import { SEATS, SIDES } from "./seats.mjs";
-import { both, language, pairWords, say, sayable } from "./words.mjs";
+import { hasText, language, pairText, say, textOf } from "./words.mjs";
 
 const DIGITS = 16;
 
 /** Draw a sheet (`SheetPageView` of the console). `slot(signer)` may fill a free signature line. */
-export function paper({ sheet, provisional, corrected }, slot = () => null) {
+export function drawPaperSheet({ sheet, provisional, corrected }, slot = () => null) {
   const bigTwo = sheet.game === "bigtwo";
   return h("article", { class: "paper", lang: language === "zh" ? "zh-CN" : "en" },
     h("h2", null, say(bigTwo ? "sheet.bigtwo" : "sheet.guandan")),
@@ -20,7 +20,7 @@ export function paper({ sheet, provisional, corrected }, slot = () => null) {
 }
 
 /** Return the text that identifies a sheet on each of its pages. */
-export function footWords(sheet) {
+export function sheetFooterText(sheet) {
   return say("sheet.foot", {
     event: sheet.event, round: sheet.round, match: sheet.match_no, table: sheet.table_no,
     version: sheet.version, head: sheet.head.slice(0, DIGITS),
@@ -28,9 +28,9 @@ export function footWords(sheet) {
 }
 
 /** Return the name of a signer: a side, a seat, the referee. */
-export function signerWords(signer) {
-  if (sayable(`side.${signer}`)) return say(`side.${signer}`);
-  return sayable(`seat.${signer}`) ? say(`seat.${signer}`) : say(`sheet.signer.${signer}`);
+export function signerText(signer) {
+  if (hasText(`side.${signer}`)) return say(`side.${signer}`);
+  return hasText(`seat.${signer}`) ? say(`seat.${signer}`) : say(`sheet.signer.${signer}`);
 }
 
 function fact(label, value, wide = false) {
@@ -39,8 +39,8 @@ function fact(label, value, wide = false) {
 
 function meeting(sheet) {
   const { rules } = sheet;
-  const named = [both(rules, "title"), both(rules, "event")].filter(Boolean).join(" · ");
-  const took = sheet.start_ms !== null && sheet.end_ms !== null ? ` (${lasted(sheet.end_ms - sheet.start_ms)})` : "";
+  const named = [textOf(rules, "title"), textOf(rules, "event")].filter(Boolean).join(" · ");
+  const took = sheet.start_ms !== null && sheet.end_ms !== null ? ` (${playedTimeText(sheet.end_ms - sheet.start_ms)})` : "";
   return h("dl", { class: "meeting" },
     fact(say("sheet.event"), sheet.event, true),
     fact(say("sheet.round"), sheet.round),
@@ -78,7 +78,7 @@ function deals(sheet) {
   const heads = [...COLUMNS, ...(points ? ["points"] : []), "tribute", "returns", "remarks"];
   return h("table", { class: "deals" },
     h("thead", null,
-      h("tr", { class: "each-page" }, h("td", { colspan: heads.length }, footWords(sheet))),
+      h("tr", { class: "each-page" }, h("td", { colspan: heads.length }, sheetFooterText(sheet))),
       h("tr", null, heads.map((key) => h("th", { scope: "col", data: { col: key } }, say(`sheet.${key}`))))),
     h("tbody", null,
       sheet.deals.map((line) => labelled(deal(line, points), heads)),
@@ -117,13 +117,13 @@ function passed(cards) {
 
 /** Return a card of tribute or return, or the reason why it is missing. */
 function givenCard(one) {
-  if (one.card !== null) return cardWords(one.card);
+  if (one.card !== null) return cardText(one.card);
   return say(one.secret ? "sheet.hidden" : "sheet.untold");
 }
 
 function penalties(line) {
   return line.penalties.map((one) => h("span", { class: one.overturned ? "penalty overturned" : "penalty" },
-    `${signerWords(one.seat ?? one.side)} ${both(one, "penalty")}${one.article ? ` ${one.article}` : ""} `,
+    `${signerText(one.seat ?? one.side)} ${textOf(one, "penalty")}${one.article ? ` ${one.article}` : ""} `,
     one.overturned ? h("b", null, `(${say("sheet.overturned")}) `) : null));
 }
 
@@ -134,7 +134,7 @@ function remarks(line) {
     line.counts ? null : say("sheet.void"),
     lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : null,
     line.written ? say("sheet.written", { ns: line.written.NS, ew: line.written.EW }) : null,
-    line.turned_up ? say("sheet.turned-up", { card: cardWords(line.turned_up) }) : null,
+    line.turned_up ? say("sheet.turned-up", { card: cardText(line.turned_up) }) : null,
     line.leader ? say("sheet.leads", { seat: seat(line.leader) }) : null,
     line.cut !== null && line.cutter ? say("sheet.cut", { seat: seat(line.cutter), n: line.cut }) : null,
     line.uncut ? say("sheet.uncut") : null,
@@ -161,7 +161,7 @@ function hands(sheet) {
     ].filter(Boolean).join(say("sheet.and"))));
   return h("table", { class: "deals" },
     h("thead", null,
-      h("tr", { class: "each-page" }, h("td", { colspan: 10 }, footWords(sheet))),
+      h("tr", { class: "each-page" }, h("td", { colspan: 10 }, sheetFooterText(sheet))),
       h("tr", null, h("th", { rowspan: 2 }, say("sheet.deal")), h("th", { colspan: 4 }, say("sheet.left")),
         h("th", { colspan: 4 }, say("sheet.total")), h("th", { rowspan: 2, data: { col: "remarks" } }, say("sheet.remarks"))),
       h("tr", null, [0, 1].map(() => SEATS.map((seat) => h("th", { scope: "col" }, say(`sheet.seat.${seat}`)))))),
@@ -179,14 +179,14 @@ function named(seats) {
 function between(sheet, corrected) {
   const outcome = ({ order, forfeited_by: lost }) =>
     lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : named(order);
-  const stands = ({ confirmed }) => (confirmed ? say("sheet.and") + pairWords(confirmed) : "");
+  const stands = ({ confirmed }) => (confirmed ? say("sheet.and") + pairText(confirmed) : "");
   const list = (title, lines) => lines.length ? h("section", null, h("h3", null, title), h("ul", null, lines)) : null;
   return h("div", { class: "between" },
     list(say("sheet.corrections"), sheet.corrections.map((one, at) => h("li", null, say("sheet.correction", {
       deal: one.deal, was: outcome(one.was), now: outcome(one.now), choice: say(`sheet.choice.${one.choice}`),
-      by: pairWords(corrected[at].by), reason: pairWords(corrected[at].reason) + stands(corrected[at]),
+      by: pairText(corrected[at].by), reason: pairText(corrected[at].reason) + stands(corrected[at]),
     })))),
-    list(say("sheet.notes"), sheet.notes.map((note) => h("li", null, both(note)))));
+    list(say("sheet.notes"), sheet.notes.map((note) => h("li", null, textOf(note)))));
 }
 
 const POINTS = [["match_points", "match_points"], ["level_points", "level_points"], ["deal_points", "deal_points"], ["total", "total_points"]];
@@ -194,7 +194,7 @@ const POINTS = [["match_points", "match_points"], ["level_points", "level_points
 function result(sheet, provisional) {
   const sides = (numbers) => SIDES.map((side) => h("span", { class: "of-side" }, `${say(`side.${side}`)} `, h("b", null, numbers[side])));
   const { verdict, score } = sheet;
-  const won = verdict ? `${verdict.winner ? `${say(`side.${verdict.winner}`)} ` : ""}(${both(verdict, "how")})` : say("sheet.open");
+  const won = verdict ? `${verdict.winner ? `${say(`side.${verdict.winner}`)} ` : ""}(${textOf(verdict, "how")})` : say("sheet.open");
   const guessed = provisional.length ? h("i", { class: "provisional" }, say("sheet.provisional")) : null;
   return h("dl", { class: "result" },
     sheet.levels ? fact(say("sheet.levels"), sides(sheet.levels)) : null,
@@ -203,7 +203,7 @@ function result(sheet, provisional) {
     score ? POINTS.filter(([key]) => score[key]).map(([key, words]) =>
       fact(say(`sheet.${words}`), [sides(score[key]), score.provisional.some((name) => RESTS[key].includes(name)) ? guessed?.cloneNode(true) : null])) : null,
     provisional.length ? h("div", { class: "wide" }, h("dd", { class: "provisional" },
-      say("sheet.provisional-keys", { keys: provisional.map(pairWords).join(say("sheet.and")) }))) : null);
+      say("sheet.provisional-keys", { keys: provisional.map(pairText).join(say("sheet.and")) }))) : null);
 }
 
 const RESTS = { // the keys of the rulebook that a number depends on
@@ -215,17 +215,17 @@ const RESTS = { // the keys of the rulebook that a number depends on
 
 function signatures(sheet, slot) {
   const line = (one) => h("div", { class: "signature" },
-    h("span", null, signerWords(one.signer), one.duty ? say(`sheet.duty.${one.duty}`) : null),
+    h("span", null, signerText(one.signer), one.duty ? say(`sheet.duty.${one.duty}`) : null),
     h("span", { class: "line" }, one.person === null ? slot(one.signer) : say("sheet.signed", { person: one.person })));
   return h("section", { class: "signatures", "aria-label": say("sheet.signatures") },
     h("h3", null, say("sheet.signatures")), sheet.signatures.map(line));
 }
 
 function versions(sheet) {
-  const who = (one) => one.signatures.map((name) => `${signerWords(name.signer)} ${name.person}`).join(say("sheet.and")) || say("sheet.unsigned");
+  const who = (one) => one.signatures.map((name) => `${signerText(name.signer)} ${name.person}`).join(say("sheet.and")) || say("sheet.unsigned");
   return h("footer", { class: "versions" },
     sheet.versions.map((one) => h("p", null, say("sheet.version-line", { version: one.version, rows: one.rows, who: who(one) }))),
-    h("p", { class: "on-paper" }, footWords(sheet)),
+    h("p", { class: "on-paper" }, sheetFooterText(sheet)),
     h("p", null, `${say("sheet.head")} `, h("code", null, sheet.head.slice(0, DIGITS))));
 }
 
@@ -238,7 +238,7 @@ function moment(stamp) {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
-function lasted(ms) {
+function playedTimeText(ms) {
   const minutes = Math.floor(ms / 60000);
   return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
 }

@@ -1,18 +1,18 @@
 // The page of a deal's proof. Any telephone can check the proof and show the result in plain words.
 
-import { LEVELS, SUITS, cardWords } from "./cards.mjs";
-import { checked } from "./checked.mjs";
+import { cardText, LEVELS, SUITS } from "./cards.mjs";
+import { runVerifier } from "./verifier.mjs";
 import { byId, data, fill, h, shown, text } from "./dom.mjs";
-import { inWords } from "./findings.mjs";
-import { keep } from "./kept.mjs";
+import { findingText } from "./findings.mjs";
+import { storeValue } from "./storage.mjs";
 import { SEATS } from "./seats.mjs";
-import { language, say, sayable, setLanguage, teach } from "./words.mjs";
+import { addTexts, hasText, language, say, setLanguage } from "./words.mjs";
 import words from "../words/proof.mjs";
 
-teach(words);
+addTexts(words);
 document.title = say("proof.title");
 
-const TOLD = ["committed", "cut", "shuffled", "held", "verdict", "released", "withdrawn", "recalled", "revealed", "sealed_to_chief", "record"];
+const SHOWN_STEPS = ["committed", "cut", "shuffled", "held", "verdict", "released", "withdrawn", "recalled", "revealed", "sealed_to_chief", "record"];
 const AGAIN_MS = 5000;
 const [table, attempt] = location.pathname.split("/").slice(2, 4).map(decodeURIComponent);
 const asked = new URLSearchParams(location.search);
@@ -44,24 +44,24 @@ async function show(view) {
   text(byId("where"), deal === undefined || deal === null ? say("proof.where-short", { table, attempt }) : say("proof.where", { table, deal, attempt }));
   verdict("wait", "…", say("proof.checking"), "");
   code(view);
-  fill(byId("steps"), TOLD.filter((kind) => kind in steps).map((kind) => step(steps[kind], steps)));
+  fill(byId("steps"), SHOWN_STEPS.filter((kind) => kind in steps).map((kind) => step(steps[kind], steps)));
   shown(byId("story"), true);
   try {
-    const { report, ms } = await checked(view.events, view.rulebooks);
-    found(view, report, ms, steps);
+    const { report, ms } = await runVerifier(view.events, view.rulebooks);
+    showResult(view, report, ms, steps);
   } catch (error) {
     verdict("wait", "?", say("proof.partial"), say("proof.failed", { why: error.message }));
   }
 }
 
 /** Show the result, and its meaning in one sentence. */
-function found(view, report, ms, steps) {
+function showResult(view, report, ms, steps) {
   const own = report.attempts.find((one) => one.attempt === Number(attempt));
   const findings = [...(own?.findings ?? []), ...report.findings];
   const missing = own ? own.missing : ["committed"];
   const gave = own?.outcome === "ok" && !steps.withdrawn && !steps.recalled;
   const meaning = gave ? say(`proof.grade.${own.grade ?? "sequence"}`) : say("proof.grade.given-up");
-  if (findings.length) verdict("bad", "✕", say("proof.bad"), inWords(findings[0]).plain);
+  if (findings.length) verdict("bad", "✕", say("proof.bad"), findingText(findings[0]).plain);
   else if (view.standing === "sealed") verdict("wait", "?", say("proof.partial"), say("proof.sealed"));
   else if (missing.length || !own.grade) {
     verdict("wait", "?", say("proof.partial"), say("proof.missing", { steps: missing.map(stepWords).join(" · ") }));
@@ -82,7 +82,7 @@ function found(view, report, ms, steps) {
 /** Group findings by their meaning: one exchanged seed puts a hundred cards into wrong places. */
 function grouped(findings) {
   const by = new Map();
-  for (const { plain, line } of findings.map(inWords)) by.set(plain, [...(by.get(plain) ?? []), line]);
+  for (const { plain, line } of findings.map(findingText)) by.set(plain, [...(by.get(plain) ?? []), line]);
   return [...by];
 }
 
@@ -96,25 +96,25 @@ function verdict(kind, sign, title, meaning) {
 // The steps.
 
 function stepWords(kind) {
-  return sayable(`proof.step.${kind}`) ? say(`proof.step.${kind}`) : kind;
+  return hasText(`proof.step.${kind}`) ? say(`proof.step.${kind}`) : kind;
 }
 
 function step(row, steps) {
-  const said = (SAID[row.kind] ?? (() => say(`proof.say.${row.kind}`)))(row.data, steps);
+  const said = (STEP_TEXTS[row.kind] ?? (() => say(`proof.say.${row.kind}`)))(row.data, steps);
   return h("li", { data: { kind: row.kind } },
     h("h3", null, stepWords(row.kind), h("time", { datetime: row.time }, ofDay(row.time))),
     h("p", null, said),
     row.kind === "committed" ? h("code", null, row.data.commitment) : null,
-    row.kind === "committed" && steps.cut && leadS(row, steps.cut) > 0 ? h("small", null, say("proof.fixed", { lead: before(row, steps.cut) })) : null);
+    row.kind === "committed" && steps.cut && secondsBetween(row, steps.cut) > 0 ? h("small", null, say("proof.fixed", { lead: intervalText(row, steps.cut) })) : null);
 }
 
-const SAID = {
+const STEP_TEXTS = {
   cut: ({ cut, reason: why }) => (cut === null ? say("proof.say.uncut", { why }) : say("proof.say.cut", { n: cut })),
   shuffled: ({ passes }) => say("proof.say.shuffled", { n: passes }),
   verdict: ({ outcome, landed, reasons }) => (outcome === "ok" ? say("proof.say.ok", landed) : say("proof.say.given-up", { reasons: reasonsWords(reasons) })),
   released: ({ leader, turned_up: turned }) => [
     say("proof.say.released"),
-    turned && leader ? say("proof.say.led", { card: cardWords(turned), seat: say(`seat.${leader}`) }) : "",
+    turned && leader ? say("proof.say.led", { card: cardText(turned), seat: say(`seat.${leader}`) }) : "",
   ].join(language === "zh" ? "" : " "),
   withdrawn: ({ reasons }) => say("proof.say.withdrawn", { reasons: reasonsWords(reasons) }),
   recalled: ({ reasons }) => say("proof.say.recalled", { reasons: reasonsWords(reasons) }),
@@ -125,7 +125,7 @@ function reasonsWords(reasons) {
 }
 
 function reasonWords(name) {
-  return sayable(`proof.reason.${name}`) ? say(`proof.reason.${name}`) : name;
+  return hasText(`proof.reason.${name}`) ? say(`proof.reason.${name}`) : name;
 }
 
 function reason({ reason: name, says }) {
@@ -133,13 +133,13 @@ function reason({ reason: name, says }) {
   kind?.append(h("small", null, `${reasonWords(name)}: ${say(`proof.reason.says.${says.replace(" ", "-")}`)}`));
 }
 
-function leadS(first, second) {
+function secondsBetween(first, second) {
   return Math.max(0, Math.round((new Date(second.time) - new Date(first.time)) / 1000));
 }
 
 /** Return the time between two stamps of the table in words. */
-function before(first, second) {
-  const s = leadS(first, second);
+function intervalText(first, second) {
+  const s = secondsBetween(first, second);
   return s < 60 ? say("time.seconds", { s }) : say("time.minutes", { m: Math.floor(s / 60), s: s % 60 });
 }
 
@@ -189,7 +189,7 @@ function technical(view, steps) {
 }
 
 /** Return the console's page that the person came from, for the way back; "" on a telephone. */
-function came() {
+function previousPage() {
   const before = asked.get("from") ?? document.referrer;
   if (!before || !URL.canParse(before, location.origin)) return "";
   const { origin, pathname, search } = new URL(before, location.origin);
@@ -208,10 +208,10 @@ function code(view) {
 
 text(byId("where"), say("proof.where-short", { table, attempt }));
 byId("language").addEventListener("click", () => {
-  keep("language", language === "zh" ? "en" : "zh");
+  storeValue("language", language === "zh" ? "en" : "zh");
   setLanguage(language === "zh" ? "en" : "zh");
 });
-const from = came();
+const from = previousPage();
 byId("large").href = `?${new URLSearchParams({ ...(large ? {} : { large: "" }), ...(from ? { from } : {}) })}`;
 shown(byId("back"), from);
 if (from) {

@@ -14,7 +14,7 @@ let newest = "";
  *
  * `id`: the id of the event. It ends with the version.
  */
-export function given(id) {
+export function markEventReceived(id) {
   newest = id.slice(id.lastIndexOf(".") + 1);
   settle();
 }
@@ -24,7 +24,7 @@ const settle = framed(() => {
 });
 
 /** Store that a request begins. Call the returned function when its answer is known. */
-export function asking() {
+export function markRequestStarted() {
   open += 1;
   mark();
   return () => setTimeout(() => {

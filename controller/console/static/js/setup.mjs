@@ -2,23 +2,23 @@
 
 import { get } from "./api.mjs";
 import { byId, text } from "./dom.mjs";
-import { Found } from "./setup/found.mjs";
+import { DiscoveredTables } from "./setup/discovered.mjs";
 import { OwnKeys } from "./setup/own-keys.mjs";
 import { People } from "./setup/people.mjs";
 import { TableList } from "./setup/tables.mjs";
-import { shell } from "./shell.mjs";
+import { makeShell } from "./shell.mjs";
 import { now, setNow } from "./time.mjs";
-import { say, teach } from "./words.mjs";
+import { addTexts, say } from "./words.mjs";
 import words from "../words/setup.mjs";
 
 const AGAIN_MS = 2000;
 const STALE_MS = 4000;
 
-teach(words);
+addTexts(words);
 document.title = say("setup.title");
-const top = shell({ title: say("setup.title"), help: say("setup.help") });
+const top = makeShell({ title: say("setup.title"), help: say("setup.help") });
 const tables = new TableList(byId("tables"), top, look);
-const found = new Found(byId("found"), top, look);
+const found = new DiscoveredTables(byId("found"), top, look);
 const keys = new OwnKeys(byId("keys"), byId("commands"));
 const people = new People(byId("people"), byId("invite"), top);
 byId("by-hand").addEventListener("click", () => found.byHand());

@@ -2,23 +2,23 @@
 // (/sheets/MATCH).
 
 import { get } from "./api.mjs";
-import { ask } from "./dialog.mjs";
+import { askValues } from "./dialog.mjs";
 import { byId, data, fill, h, shown, text } from "./dom.mjs";
-import { follow, orderButton } from "./order.mjs";
-import { footWords, paper, signerWords } from "./paper.mjs";
-import { shell } from "./shell.mjs";
+import { makeCommandButton, updateCommandButtons } from "./command-button.mjs";
+import { drawPaperSheet, sheetFooterText, signerText } from "./paper.mjs";
+import { makeShell } from "./shell.mjs";
 import { listen } from "./stream.mjs";
-import { ofDay } from "./time.mjs";
-import { say, teach } from "./words.mjs";
+import { timeOfDay } from "./time.mjs";
+import { addTexts, say } from "./words.mjs";
 import words from "../words/sheet.mjs";
 
-teach(words);
+addTexts(words);
 
 const SIGNING = ["referee", "chief"];
 const AGAIN_MS = 400;
 /** The time after which an unanswered request is repeated. */
 const RETRY_MS = 2000;
-const top = shell({ title: say("sheet.title"), help: say("sheet.help") });
+const top = makeShell({ title: say("sheet.title"), help: say("sheet.help") });
 const place = /^\/table\/([^/]+)\/sheet$/.exec(location.pathname);
 const table = place ? decodeURIComponent(place[1]) : null;
 const asked = new URLSearchParams(location.search);
@@ -64,12 +64,12 @@ function unread(error) {
 function draw(view) {
   shownView = view;
   const { sheet } = view;
-  fill(byId("sheet"), paper(view, (signer) => (view.kept_ms ? null : signButton(sheet, signer))));
-  document.title = footWords(sheet);
+  fill(byId("sheet"), drawPaperSheet(view, (signer) => (view.kept_ms ? null : signButton(sheet, signer))));
+  document.title = sheetFooterText(sheet);
   const signed = sheet.signatures.filter((one) => one.person !== null).length;
   data(byId("standing"), "old", null);
   text(byId("standing"), view.kept_ms
-    ? say("sheet.kept", { time: `${new Date(view.kept_ms).toLocaleDateString()} ${ofDay(view.kept_ms)}`, signed })
+    ? say("sheet.kept", { time: `${new Date(view.kept_ms).toLocaleDateString()} ${timeOfDay(view.kept_ms)}`, signed })
     : say("sheet.live"));
   const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
   byId("csv").href = csvAddress(language);
@@ -104,14 +104,14 @@ function signButton(sheet, signer) {
 }
 
 function madeButton(sheet, signer) {
-  const as = signerWords(signer);
-  return orderButton({
+  const as = signerText(signer);
+  return makeCommandButton({
     table,
     cmd: "sign",
     label: say("sheet.sign"),
     kind: "go",
     args: async () => {
-      const values = await ask({ title: say("sheet.sign-as", { signer: as }), text: say("sheet.sign-hint"), fields: signerFields(sheet, signer),
+      const values = await askValues({ title: say("sheet.sign-as", { signer: as }), text: say("sheet.sign-hint"), fields: signerFields(sheet, signer),
         check: (one) => (one.person || one.other ? "" : say("sheet.sign-who")) });
       // The version on the page: the table refuses a signature for another version.
       return values && { signer, person: values.other || values.person, version: sheet.version };
@@ -137,7 +137,7 @@ function signerFields(sheet, signer) {
 
 // The deal with an unconfirmed result.
 
-const confirmButton = table && orderButton({
+const confirmButton = table && makeCommandButton({
   table,
   cmd: "confirm",
   label: say("sheet.confirm"),
@@ -173,7 +173,7 @@ if (table) {
   byId("confirm").append(confirmButton.node);
   let last = null;
   listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
-    follow(changed);
+    updateCommandButtons(changed);
     if (changed.me) {
       me = changed.me;
       top.me(me);

@@ -3,10 +3,10 @@
 import { post } from "./api.mjs";
 import { setConnected } from "./connected.mjs";
 import { data, h, shown, text } from "./dom.mjs";
-import { forgetHere, keep, kept } from "./kept.mjs";
-import { explain, showHelp } from "./keys.mjs";
+import { clearWindowValues, storedValue, storeValue } from "./storage.mjs";
+import { setHelpText, showHelp } from "./keys.mjs";
 import * as sound from "./sound.mjs";
-import { staleWords } from "./stream.mjs";
+import { staleText } from "./stream.mjs";
 import { language, say, setLanguage } from "./words.mjs";
 
 /** The time for which a live region is empty before it gets its words. */
@@ -28,8 +28,8 @@ const PLACES = [
  * `me` receives the stream's part `me`; `stale` is for `listen`; `say` announces words to screen
  * readers (a live region); `tell` shows a line for a while, kind "ok" or "bad".
  */
-export function shell({ title, help = "", sounds = false } = {}) {
-  explain(help);
+export function makeShell({ title, help = "", sounds = false } = {}) {
+  setHelpText(help);
   const head = document.getElementById("shell");
   const links = PLACES.map(([path, words, roles]) => [
     h("a", { href: path, "aria-current": path === location.pathname ? "page" : null, hidden: true }, words()),
@@ -62,16 +62,16 @@ export function shell({ title, help = "", sounds = false } = {}) {
       text(name, `${who.name} · ${say(`role.${who.role}`)}`);
       for (const [link, roles] of links) link.hidden = !roles.includes(who.role);
       document.body.dataset.role = who.role;
-      keep("name", who.name);
+      storeValue("name", who.name);
       if (who.language) setLanguage(who.language);
     },
     stale: (since, connecting) => {
       setConnected(!since);
       data(document.body, "stale", since ? "yes" : null);
       shown(banner, since);
-      text(banner, since ? staleWords(since, connecting) : "");
+      text(banner, since ? staleText(since, connecting) : "");
     },
-    say: (words, { urgent: now = false } = {}) => voiced(now ? urgent : polite, words),
+    say: (words, { urgent: now = false } = {}) => announce(now ? urgent : polite, words),
     tell: (words, kind = "ok") => {
       const line = h("p", { class: kind }, words);
       lines.append(line);
@@ -81,7 +81,7 @@ export function shell({ title, help = "", sounds = false } = {}) {
 }
 
 /** Put words into a live region, so that they are spoken even if they repeat the last ones. */
-function voiced(region, words) {
+function announce(region, words) {
   text(region, "");
   setTimeout(() => text(region, words), VOICE_MS);
 }
@@ -93,10 +93,10 @@ function small(words, label, act) {
 function themeSwitch() {
   const signs = { light: "☀", dark: "☾", auto: "◐" };
   const next = { auto: "light", light: "dark", dark: "auto" };
-  let theme = kept("theme") ?? "auto";
+  let theme = storedValue("theme") ?? "auto";
   const button = small(signs[theme], "", () => {
     theme = next[theme];
-    keep("theme", theme === "auto" ? null : theme);
+    storeValue("theme", theme === "auto" ? null : theme);
     data(document.documentElement, "theme", theme === "auto" ? null : theme);
     draw();
   });
@@ -111,27 +111,27 @@ function themeSwitch() {
 
 function soundSwitch() {
   const button = small("", "", () => {
-    sound.want(!sound.wanted());
+    sound.switchSound(!sound.isSoundOn());
     draw();
   });
   const draw = () => {
-    const [words, short] = !sound.wanted()
+    const [words, short] = !sound.isSoundOn()
       ? [say("sound.off"), say("sound.short-off")]
-      : sound.allowed()
+      : sound.maySound()
         ? [say("sound.on"), say("sound.short-on")]
         : [say("sound.asleep"), say("sound.short-asleep")];
     text(button, short);
     button.setAttribute("aria-label", words);
     button.title = words;
-    button.setAttribute("aria-pressed", String(sound.wanted()));
+    button.setAttribute("aria-pressed", String(sound.isSoundOn()));
   };
-  for (const press of ["pointerup", "keyup"]) addEventListener(press, () => sound.wanted() && draw());
+  for (const press of ["pointerup", "keyup"]) addEventListener(press, () => sound.isSoundOn() && draw());
   draw();
   return button;
 }
 
 async function logOut() {
   await post("/api/logout").catch(() => null);
-  forgetHere();
+  clearWindowValues();
   location.assign("/login");
 }

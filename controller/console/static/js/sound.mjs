@@ -1,7 +1,7 @@
 // Two short tones for people who switched the sound on. They are made here, without a file.
 
 import { post } from "./api.mjs";
-import { keep, kept, own } from "./kept.mjs";
+import { ownKey, storedValue, storeValue } from "./storage.mjs";
 
 /** The time to wait for the console's answer. A doubled sound is better than none. */
 const LATE_MS = 2000;
@@ -11,18 +11,18 @@ const MOST = 500;
 let context = null;
 
 /** Return true if this browser's person wants to hear new waits. */
-export function wanted() {
-  return kept(own("sound"), false);
+export function isSoundOn() {
+  return storedValue(ownKey("sound"), false);
 }
 
 /** Return true if this page may sound. Browsers require a press after each loading. */
-export function allowed() {
+export function maySound() {
   return navigator.userActivation?.hasBeenActive ?? true;
 }
 
 /** Switch the sound on or off. Call it from a press, because browsers allow no sound before one. */
-export function want(on) {
-  keep(own("sound"), on);
+export function switchSound(on) {
+  storeValue(ownKey("sound"), on);
   if (on) beep(1);
 }
 
@@ -32,10 +32,10 @@ export function want(on) {
  * them first sounds. Without names, this page sounds.
  */
 export async function beep(times = 2, of = []) {
-  if (!wanted()) return;
+  if (!isSoundOn()) return;
   context ??= new AudioContext();
   if (context.state === "suspended") context.resume();
-  const heard = allowed() || context.state === "running"; // otherwise another page may be able to sound
+  const heard = maySound() || context.state === "running"; // otherwise another page may be able to sound
   if (heard && of.length && !(await isFirst(of))) return;
   play(times);
 }

@@ -4,10 +4,10 @@
 // for another. A page without a connection reconnects by itself (`retry`) and receives what changed
 // since. People notice only a short pause.
 
-import { toLogin } from "./api.mjs";
+import { openLoginPage } from "./api.mjs";
 import { framed } from "./dom.mjs";
-import { given } from "./settled.mjs";
-import { now, ofDay, setNow } from "./time.mjs";
+import { markEventReceived } from "./settled.mjs";
+import { now, setNow, timeOfDay } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const STALE_MS = 4000;
@@ -50,7 +50,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     changed = {};
     if (closed) return;
     onParts(news, parts);
-    given(newest);
+    markEventReceived(newest);
     if (!stale || !current) return;
     stale = false; // only when the present state is drawn
     onStale(null, false);
@@ -98,7 +98,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
       alive();
       if (stale) draw();
     }));
-    opened.addEventListener("gone", toLogin);
+    opened.addEventListener("gone", openLoginPage);
     opened.addEventListener("error", () => {
       if (source !== opened) return;
       if (hidden && !behind) {
@@ -122,7 +122,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     try {
       const answer = await fetch("/api/me", { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(RETRY_MS) });
       if (answer.status === 401 && !closed) {
-        toLogin();
+        openLoginPage();
         return;
       }
     } catch {
@@ -199,8 +199,8 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
 }
 
 /** Return the text for `onStale`: the page does not show the present, but an earlier moment. */
-export function staleWords(since, connecting) {
-  const time = ofDay(since.getTime(), true);
+export function staleText(since, connecting) {
+  const time = timeOfDay(since.getTime(), true);
   return connecting ? say("shell.connecting", { time }) : say("shell.stale", { time });
 }
 

@@ -1,39 +1,39 @@
 // The page of one table: all known facts, and every command for it.
 
 import { get, post } from "./api.mjs";
-import { stopWords } from "./area-stop.mjs";
+import { clockStopText } from "./area-stop.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "./dom.mjs";
-import { learnFaults } from "./faults.mjs";
-import { keys } from "./keys.mjs";
-import { because, follow } from "./order.mjs";
-import { shell } from "./shell.mjs";
+import { loadFaults } from "./faults.mjs";
+import { addKeys } from "./keys.mjs";
+import { refusalText, updateCommandButtons } from "./command-button.mjs";
+import { makeShell } from "./shell.mjs";
 import { listen } from "./stream.mjs";
-import { journal } from "./table/journal.mjs";
-import { matchParts } from "./table/match.mjs";
-import { health, machine, proof } from "./table/machine.mjs";
-import { orders, phases, waiting } from "./table/orders.mjs";
-import { seats } from "./table/seats.mjs";
-import { waits } from "./table/waits.mjs";
-import { now, ofDay } from "./time.mjs";
-import { both, say, teach } from "./words.mjs";
+import { makeEventList } from "./table/journal.mjs";
+import { makeMatchPanel } from "./table/match.mjs";
+import { makeHealthPanel, makeMachinePanel, makeProofPanel } from "./table/machine.mjs";
+import { makeCommandButtons, phaseKey, waitKey } from "./table/commands.mjs";
+import { makeSeatRound } from "./table/seats.mjs";
+import { makeWaitList } from "./table/wait-list.mjs";
+import { now, timeOfDay } from "./time.mjs";
+import { addTexts, say, textOf } from "./words.mjs";
 import words from "../words/table.mjs";
 
-teach(words);
+addTexts(words);
 
 const id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const path = `/table/${encodeURIComponent(id)}`;
 document.title = say("table.title", { table: id });
-const top = shell({ title: say("table.title", { table: id }), help: say("table.help") });
+const top = makeShell({ title: say("table.title", { table: id }), help: say("table.help") });
 
 /** Data that the parts of the page share. `atMs`: the console's time when the state arrived. */
 const ctx = { table: id, path, top, me: null, state: null, atMs: 0, offers: null, wait: null, commands: {} };
 /** Return the milliseconds since a stamp of the table. Its clock may differ from the console's. */
 ctx.ago = (stamp) => now() - Date.parse(stamp) - (ctx.at?.skew_ms ?? 0);
-const parts = [machine(ctx), seats(ctx), matchParts(ctx), waits(ctx), orders(ctx), health(ctx), proof(ctx)];
-const told = journal(ctx);
-const mine = new Map();
+const parts = [makeMachinePanel(ctx), makeSeatRound(ctx), makeMatchPanel(ctx), makeWaitList(ctx), makeCommandButtons(ctx), makeHealthPanel(ctx), makeProofPanel(ctx)];
+const eventList = makeEventList(ctx);
+const myCommands = new Map();
 
-Promise.all([get("/api/commands"), learnFaults()])
+Promise.all([get("/api/commands"), loadFaults()])
   .then(([known]) => {
     ctx.commands = known;
     drawMine(ctx.orders ?? []);
@@ -52,17 +52,17 @@ listen(`/stream/table/${encodeURIComponent(id)}`, (changed) => {
   }
   if ("offers" in changed) {
     ctx.offers = changed.offers && new Map(changed.offers.map((one) => [one.cmd, one]));
-    ctx.offersOf = phases(ctx.state);
-    ctx.offersAt = waiting(ctx.state);
+    ctx.offersOf = phaseKey(ctx.state);
+    ctx.offersAt = waitKey(ctx.state);
   }
   if ("wait" in changed) ctx.wait = changed.wait;
   if ("table" in changed) ctx.at = changed.table;
   if ("told" in changed) {
-    told.newest(changed.told ?? []);
-    follow({ orders: seen(changed.told ?? []) });
+    eventList.newest(changed.told ?? []);
+    updateCommandButtons({ orders: seenCommands(changed.told ?? []) });
   }
   if ("orders" in changed) {
-    follow(changed);
+    updateCommandButtons(changed);
     ctx.orders = changed.orders ?? [];
     drawMine(ctx.orders);
   }
@@ -73,7 +73,7 @@ setInterval(() => {
   for (const part of parts) part.tick?.();
 }, 500);
 
-keys([
+addKeys([
   ["t", say("table.key.take"), () => byId("wait-who").querySelector("button")?.click()],
   ["n", say("table.key.next"), () => byId("now-list").querySelector("button:not(:disabled)")?.focus()],
   ["r", say("table.key.rulings"), () => location.assign(`${path}/rulings`)],
@@ -82,12 +82,12 @@ keys([
 ]);
 
 function draw() {
-  head();
+  drawHeading();
   for (const part of parts) part.draw();
 }
 
 /** Return the commands that the table's own journal contains now. */
-function seen(lines) {
+function seenCommands(lines) {
   return lines.filter((one) => one.order).map((one) => ({ id: one.order, seen: one.n }));
 }
 
@@ -98,14 +98,14 @@ byId("head").append(h("div", { class: "top" }, title.id, title.stand), title.sto
   h("a", { class: "button", href: `/display/${encodeURIComponent(id)}` }, say("table.display")),
   h("a", { class: "button home", href: "/" }, say("table.hall"))));
 
-function head() {
+function drawHeading() {
   const { state, at } = ctx;
   const how = at?.standing ?? "unknown";
   data(byId("main"), "standing", how);
   text(title.id, id);
-  text(title.stand, say(`table.standing.${how}`, { time: at?.since_ms ? ofDay(at.since_ms, true) : "" }));
+  text(title.stand, say(`table.standing.${how}`, { time: at?.since_ms ? timeOfDay(at.since_ms, true) : "" }));
   data(title.stand, "how", how === "live" ? null : "bad");
-  text(title.stop, stopWords(at));
+  text(title.stop, clockStopText(at));
   if (!state) {
     text(title.pairs, say("table.unheard"));
     text(title.line, "");
@@ -132,25 +132,25 @@ function pair(match, side) {
 }
 
 function drawMine(list) {
-  if (list.length && !mine.size) fill(byId("mine-list"));
+  if (list.length && !myCommands.size) fill(byId("mine-list"));
   const byKey = new Map(list.map((one) => [one.id, one]));
   const newest = [...byKey.keys()];
-  keyed(byId("mine-list"), mine, newest, (key) => h("li", null, h("span"), " ",
-    h("button", { type: "button", class: "plain small", onclick: (event) => again(event.target, key) }, say("order.again"))));
-  for (const [key, node] of mine) {
+  keyed(byId("mine-list"), myCommands, newest, (key) => h("li", null, h("span"), " ",
+    h("button", { type: "button", class: "plain small", onclick: (event) => askAgain(event.target, key) }, say("order.again"))));
+  for (const [key, node] of myCommands) {
     const one = byKey.get(key);
     const [words, button] = node.children;
     data(node, "fate", one.fate);
-    const name = both(ctx.commands[one.cmd] ?? {}, "label") || one.cmd;
+    const name = textOf(ctx.commands[one.cmd] ?? {}, "label") || one.cmd;
     const fate = one.fate === "done" && one.seen === null ? say("order.accepted") : say(`table.fate.${one.fate}`);
-    text(words, [ofDay(one.at_ms, true), one.person, name, fate, one.error ? because(one.error) : ""].filter(Boolean).join(" · "));
+    text(words, [timeOfDay(one.at_ms, true), one.person, name, fate, one.error ? refusalText(one.error) : ""].filter(Boolean).join(" · "));
     shown(button, one.fate === "unknown" && (ctx.me?.role === "chief" || ctx.me?.role === one.role));
   }
   if (!list.length) fill(byId("mine-list"), h("li", { class: "quiet" }, say("table.fate.none")));
 }
 
 /** Ask for the fate of a command from any person. It is sent with the same id, so it acts once. */
-async function again(button, order) {
+async function askAgain(button, order) {
   button.disabled = true;
   try {
     const answer = await post(`/api/tables/${encodeURIComponent(id)}/orders/${encodeURIComponent(order)}/again`);
@@ -162,7 +162,7 @@ async function again(button, order) {
 }
 
 /** Report that this person goes to the table, also in place of another; or no longer goes. */
-async function take(goes) {
+async function claimTable(goes) {
   const table = `/api/tables/${encodeURIComponent(id)}`;
   try {
     await (goes ? post(`${table}/take`, { over: ctx.wait?.taken_by ?? null }) : post(`${table}/leave`));
@@ -170,4 +170,4 @@ async function take(goes) {
     top.tell(error.message, "bad");
   }
 }
-ctx.take = take;
+ctx.take = claimTable;

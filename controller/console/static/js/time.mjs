@@ -17,7 +17,7 @@ export function now() {
 }
 
 /** Format a duration: 3:20, 1:03:20. Negative durations are 0:00. */
-export function span(ms) {
+export function durationText(ms) {
   const s = Math.max(0, Math.floor(ms / 1000));
   const two = (n) => String(n).padStart(2, "0");
   const [hours, minutes, rest] = [Math.floor(s / 3600), Math.floor(s / 60) % 60, two(s % 60)];
@@ -25,7 +25,7 @@ export function span(ms) {
 }
 
 /** Format a duration for a screen reader: "3 minutes 20 seconds". */
-export function spoken(ms) {
+export function spokenDuration(ms) {
   const s = Math.max(0, Math.floor(ms / 1000));
   return s < 60
     ? say("time.seconds", { s })
@@ -33,7 +33,7 @@ export function spoken(ms) {
 }
 
 /** Format the time of day of a moment in milliseconds since 1970: 14:03, optionally with seconds. */
-export function ofDay(ms, seconds = false) {
+export function timeOfDay(ms, seconds = false) {
   const at = new Date(ms);
   const two = (n) => String(n).padStart(2, "0");
   const short = `${two(at.getHours())}:${two(at.getMinutes())}`;
@@ -41,7 +41,7 @@ export function ofDay(ms, seconds = false) {
 }
 
 /** Return the seconds left on a table's clock (a clock of the state, received `sinceMs` ago). */
-export function left(clock, sinceMs = 0) {
+export function secondsLeft(clock, sinceMs = 0) {
   if (!clock) return null;
   return clock.running ? clock.left_s - sinceMs / 1000 : clock.left_s;
 }

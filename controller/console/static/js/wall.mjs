@@ -3,22 +3,22 @@
 // The wall does not show the reason of a call, nor its seat: only that a table calls. ?area=A shows
 // only one area; ?s=12 turns the page every 12 seconds.
 
-import { announcedWords, areaLeftMs } from "./areas.mjs";
+import { announcementText, areaLeftMs } from "./areas.mjs";
 import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs";
-import { inOrder } from "./in-order.mjs";
-import { keys } from "./keys.mjs";
-import { leftMs, live, number } from "./rows.mjs";
+import { compareNames } from "./compare-names.mjs";
+import { addKeys } from "./keys.mjs";
+import { isCurrent, remainingMs, tableLabel } from "./rows.mjs";
 import { lightSign } from "./signs.mjs";
-import { listen, staleWords } from "./stream.mjs";
-import { ofDay, span } from "./time.mjs";
-import { both, say, setLanguage, teach } from "./words.mjs";
+import { listen, staleText } from "./stream.mjs";
+import { durationText, timeOfDay } from "./time.mjs";
+import { addTexts, say, setLanguage, textOf } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
 import hallWords from "../words/hall.mjs";
 import words from "../words/wall.mjs";
 
-teach(words);
-teach(hallWords);
-teach(areaWords);
+addTexts(words);
+addTexts(hallWords);
+addTexts(areaWords);
 document.title = say("wall.title");
 
 /** The minimum height of a table's card in its own letters. */
@@ -39,7 +39,7 @@ const nodes = new Map();
 const clocks = new Map();
 const clockNodes = new Map();
 let areas = [];
-let at = 0;
+let pageNumber = 0;
 let turning = true;
 let shownKeys = "";
 
@@ -96,39 +96,39 @@ function draw(table) {
   const light = row.light === "dark" ? "dark" : attended ? "waits" : row.light;
   data(one.node, "light", light);
   text(one.sign, lightSign(light));
-  text(one.no, number(row));
+  text(one.no, tableLabel(row));
   text(one.level, row.level ? say("wall.level", { level: row.level }) : "");
   drawSide(one.ns, row, "NS");
   drawSide(one.ew, row, "EW");
   const laid = Boolean(row.pairs?.NS || row.pairs?.EW);
   const deal = row.deal ? `${say("row.deal", { deal: row.deal })} · ` : "";
-  const phase = both(row, "phase");
-  text(one.phase, !live(row)
-    ? say("wall.dark", { time: ofDay(row.since_ms) })
+  const phase = textOf(row, "phase");
+  text(one.phase, !isCurrent(row)
+    ? say("wall.dark", { time: timeOfDay(row.since_ms) })
     : attended ? deal + say(row.taken_by ? "wall.referee" : "wall.waits") : laid ? deal + phase : say("wall.none"));
   tick(one, row);
 }
 
 function tick(one, row) {
-  const left = leftMs(row);
-  text(one.left, left === null || !live(row) ? "" : left < HOUR_MS ? span(left) : say("wall.minutes", { m: Math.floor(left / 60_000) }));
+  const left = remainingMs(row);
+  text(one.left, left === null || !isCurrent(row) ? "" : left < HOUR_MS ? durationText(left) : say("wall.minutes", { m: Math.floor(left / 60_000) }));
 }
 
 /** Show another page: `step` pages further. */
 function turn(step) {
   const found = [...rows.values()].filter((row) => !only || row.area === only)
-    .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)));
+    .sort((a, b) => compareNames(a.area, b.area) || compareNames(tableLabel(a), tableLabel(b)));
   const most = perPage(found.length);
   const pages = Math.max(1, Math.ceil(found.length / most));
-  at = (((at + step) % pages) + pages) % pages;
-  const here = found.slice(at * most, (at + 1) * most).map((row) => row.table);
+  pageNumber = (((pageNumber + step) % pages) + pages) % pages;
+  const here = found.slice(pageNumber * most, (pageNumber + 1) * most).map((row) => row.table);
   if (here.join(" ") !== shownKeys) {
     shownKeys = here.join(" ");
     keyed(block, nodes, here, make);
     for (const table of cards.keys()) if (!nodes.has(table)) cards.delete(table);
     for (const table of here) draw(table);
   }
-  text(byId("page"), say("wall.page", { page: at + 1, pages, n: found.length }));
+  text(byId("page"), say("wall.page", { page: pageNumber + 1, pages, n: found.length }));
 }
 
 function makeClock(area) {
@@ -139,9 +139,9 @@ function makeClock(area) {
 }
 
 /** Group the areas in their order. Neighbours with the same clock form one group. */
-function alike(seen) {
+function groupByClock(seen) {
   const groups = [];
-  for (const view of seen.sort((a, b) => inOrder(a.area, b.area))) {
+  for (const view of seen.sort((a, b) => compareNames(a.area, b.area))) {
     const [left, last] = [areaLeftMs(view), groups.at(-1)];
     const stopped = Boolean(view.held?.length) && !view.running;
     const same = last && last.announced === view.announced && (last.left === null) === (left === null)
@@ -153,7 +153,7 @@ function alike(seen) {
 }
 
 function drawClocks() {
-  const groups = new Map(alike(areas.filter((view) => !only || view.area === only)).map((group) => {
+  const groups = new Map(groupByClock(areas.filter((view) => !only || view.area === only)).map((group) => {
     const names = group.areas;
     return [names.length > 2 ? `${names[0]} – ${names.at(-1)}` : names.join(" "), group];
   }));
@@ -162,10 +162,10 @@ function drawClocks() {
   data(byId("clocks"), "many", groups.size > 4 ? "yes" : null);
   for (const [name, { left, announced, stopped }] of groups) {
     const one = clocks.get(name);
-    text(one.time, left === null ? "–:––" : span(left));
+    text(one.time, left === null ? "–:––" : durationText(left));
     data(one.node, "near", left !== null && left < 300_000 ? "yes" : null);
     data(one.node, "stopped", stopped ? "yes" : null);
-    text(one.said, stopped ? say("wall.stopped") : announcedWords(announced));
+    text(one.said, stopped ? say("wall.stopped") : announcementText(announced));
   }
 }
 
@@ -188,7 +188,7 @@ listen("/stream/hall", (changed) => {
 }, (since, connecting) => {
   data(document.body, "stale", since ? "yes" : null);
   shown(byId("stale"), since);
-  text(byId("stale"), since ? staleWords(since, connecting) : "");
+  text(byId("stale"), since ? staleText(since, connecting) : "");
 });
 
 function pause(stop) {
@@ -200,7 +200,7 @@ function pause(stop) {
 byId("back").addEventListener("click", () => turn(-1));
 byId("next").addEventListener("click", () => turn(1));
 byId("pause").addEventListener("click", () => pause(turning));
-keys([
+addKeys([
   ["ArrowRight", say("wall.next"), () => turn(1)],
   ["ArrowLeft", say("wall.back"), () => turn(-1)],
   [" ", say("wall.pause"), (event) => (event.target.closest?.("button, a") ? false : pause(turning))],

@@ -1,18 +1,18 @@
 // The matters on the chief's page. Each one is a list of lines
 // {key, table, href, words, note?, since?, until?, sign?, bad?}.
 
-import { reasonWords } from "../rows.mjs";
+import { reasonText } from "../rows.mjs";
 import { SEATS, SIDES } from "../seats.mjs";
 import { rankSign } from "../signs.mjs";
-import { ofDay, span } from "../time.mjs";
-import { both, pairWords, say } from "../words.mjs";
+import { durationText, timeOfDay } from "../time.mjs";
+import { pairText, say, textOf } from "../words.mjs";
 
 function desk(table) {
   return `/table/${encodeURIComponent(table)}/rulings`;
 }
 
 /** Return the address of a table's page. */
-export function page(table) {
+export function tableAddress(table) {
   return `/table/${encodeURIComponent(table)}`;
 }
 
@@ -21,27 +21,27 @@ function sides(list) {
 }
 
 /** Return the line of a correction that needs the chief's confirmation. */
-function word({ table, correction, by, since_ms: since }) {
+function correctionLine({ table, correction, by, since_ms: since }) {
   return {
     key: `correction ${correction.row}`, table, href: `${desk(table)}#desk`, sign: "◐", bad: true,
     words: say("chief.spoken", { deal: correction.deal }),
-    note: pairWords(by), since,
+    note: pairText(by), since,
   };
 }
 
-/** Return all matters: [name, title, {view, waits, areas} → lines]. Call it after `teach`. */
-export const matters = () => [
-  ["approvals", say("chief.approvals"), ({ view }) => [...view.spoken.map(word), ...view.approvals.map((one) => ({
+/** Return all matters: [name, title, {view, waits, areas} → lines]. Call it after `addTexts`. */
+export const listMatters = () => [
+  ["approvals", say("chief.approvals"), ({ view }) => [...view.spoken.map(correctionLine), ...view.approvals.map((one) => ({
     key: one.ruling.id,
     table: one.table,
     href: desk(one.table),
     sign: "◆",
     bad: true,
-    words: `${both(one.ruling, "offence")} → ${both(one.ruling, "penalty")}`,
+    words: `${textOf(one.ruling, "offence")} → ${textOf(one.ruling, "penalty")}`,
     note: [
       sides([one.ruling.side]) + (one.ruling.seat ? ` ${say(`seat.${one.ruling.seat}`)}` : ""),
       say("row.deal", { deal: one.ruling.deal }),
-      say(one.verbal ? "chief.verbal" : "chief.proposed", { by: pairWords(one.by) }),
+      say(one.verbal ? "chief.verbal" : "chief.proposed", { by: pairText(one.by) }),
       one.ruling.article ?? "",
     ].filter(Boolean).join(" · "),
     since: one.since_ms,
@@ -49,36 +49,36 @@ export const matters = () => [
   ["untaken", say("chief.untaken"), ({ waits }) => waits.filter((wait) => wait.chiefs).map((wait) => ({
     key: "",
     table: wait.table,
-    href: page(wait.table),
+    href: tableAddress(wait.table),
     sign: rankSign(wait.reasons[0].rank),
     bad: true,
-    words: reasonWords(wait.reasons[0]),
+    words: reasonText(wait.reasons[0]),
     note: say(`rank.${wait.reasons[0].rank}`),
     since: wait.reasons[0].since_ms,
   }))],
   ["integrity", say("chief.integrity"), ({ view }) => view.integrity.map((one) => ({
     key: `${one.kind} ${one.words_en} ${one.deal} ${one.since_ms}`,
     table: one.table,
-    href: page(one.table),
+    href: tableAddress(one.table),
     sign: "!",
     bad: ["other_key", "two_pasts", "unsigned_head", "unreleased"].includes(one.kind),
-    words: both(one, "words"),
-    note: [one.deal ? say("row.deal", { deal: one.deal }) : "", one.since_ms ? say("chief.since", { time: ofDay(one.since_ms) }) : ""].filter(Boolean).join(" · "),
+    words: textOf(one, "words"),
+    note: [one.deal ? say("row.deal", { deal: one.deal }) : "", one.since_ms ? say("chief.since", { time: timeOfDay(one.since_ms) }) : ""].filter(Boolean).join(" · "),
   }))],
   ["overrun", say("chief.overrun"), ({ view }) => view.overrun.map((one) => ({
     key: "",
     table: one.table,
-    href: page(one.table),
+    href: tableAddress(one.table),
     sign: "◷",
-    words: say("chief.by", { by: span(one.by_s * 1000) }),
-    note: [say("row.deal", { deal: one.deal }), both(one, "phase"),
-      one.deals ? say("chief.pace", { pace: span(one.pace_s * 1000), n: one.deals }) : say("chief.usual", { pace: span(one.pace_s * 1000) })].join(" · "),
+    words: say("chief.by", { by: durationText(one.by_s * 1000) }),
+    note: [say("row.deal", { deal: one.deal }), textOf(one, "phase"),
+      one.deals ? say("chief.pace", { pace: durationText(one.pace_s * 1000), n: one.deals }) : say("chief.usual", { pace: durationText(one.pace_s * 1000) })].join(" · "),
     until: one.ends_ms,
   }))],
   ["equal", say("chief.equal"), ({ view }) => view.equal.map((one) => ({
     key: "",
     table: one.table,
-    href: page(one.table),
+    href: tableAddress(one.table),
     sign: "=",
     bad: one.due,
     words: say("chief.both-at", { level: one.level }),
@@ -88,7 +88,7 @@ export const matters = () => [
   ["at-a", say("chief.at-a"), ({ view }) => view.at_a.map((one) => ({
     key: "",
     table: one.table,
-    href: page(one.table),
+    href: tableAddress(one.table),
     sign: "A",
     words: sides(one.sides),
     note: Object.entries(one.failures).filter(([, n]) => n).map(([side, n]) => say("chief.failed", { side: say(`side.${side}`), n })).join(" · "),
@@ -96,7 +96,7 @@ export const matters = () => [
   ["unsigned", say("chief.unsigned"), ({ view }) => view.unsigned.map((one) => ({
     key: "",
     table: one.table,
-    href: `${page(one.table)}/sheet`,
+    href: `${tableAddress(one.table)}/sheet`,
     sign: "✎",
     words: say("chief.missing", { who: one.signers.map(signer).join(say("chief.and")) }),
     note: one.signed ? say("chief.signed", { n: one.signed }) : "",
@@ -107,27 +107,27 @@ export const matters = () => [
     table: one.table,
     href: desk(one.table),
     sign: "✕",
-    words: both(one, "words"),
+    words: textOf(one, "words"),
     note: [one.side ? sides([one.side]) : "", one.deal ? say("row.deal", { deal: one.deal }) : "", one.by].filter(Boolean).join(" · "),
   }))],
   ["late", say("chief.late"), ({ areas }) => areas.flatMap((area) => [
     ...area.differs.map((one) => ({
       key: "clock",
       table: one.table,
-      href: page(one.table),
+      href: tableAddress(one.table),
       sign: "◷",
       words: one.by_s === null ? (one.running ? say("chief.clock-runs") : say("chief.clock-stands")) : one.by_s > 0
-        ? say("chief.clock-more", { span: span(one.by_s * 1000) })
-        : say("chief.clock-less", { span: span(-one.by_s * 1000) }),
+        ? say("chief.clock-more", { span: durationText(one.by_s * 1000) })
+        : say("chief.clock-less", { span: durationText(-one.by_s * 1000) }),
       note: area.area,
     })),
     ...area.behind.map((one) => ({
-      key: "behind", table: one.table, href: page(one.table), sign: "…",
+      key: "behind", table: one.table, href: tableAddress(one.table), sign: "…",
       words: say("chief.behind", { n: one.deals }), note: area.area,
     })),
     ...area.added.map((one) => ({
-      key: "added", table: one.table, href: page(one.table), sign: "+",
-      words: say("row.added", { span: span(one.seconds * 1000) }), note: area.area,
+      key: "added", table: one.table, href: tableAddress(one.table), sign: "+",
+      words: say("row.added", { span: durationText(one.seconds * 1000) }), note: area.area,
     })),
   ])],
 ];

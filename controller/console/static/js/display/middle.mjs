@@ -1,9 +1,9 @@
 // The middle of the screen, in large type: the next action. It is turned towards the side that acts.
 
-import { cardWords } from "../cards.mjs";
+import { cardText } from "../cards.mjs";
 import { data, fill, h, shown, text } from "../dom.mjs";
-import { span } from "../time.mjs";
-import { both, language, say, sayable } from "../words.mjs";
+import { durationText } from "../time.mjs";
+import { hasText, language, say, textOf } from "../words.mjs";
 
 const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SHORT_S = 10;
@@ -14,7 +14,7 @@ const BEING_PLAYED = new Set(["play", "result"]); // The level is large in these
 const PLAYED = new Set(["cut", "dealing", ...BEFORE_PLAY, ...EXCHANGE, "choices", ...BEING_PLAYED]);
 const LONG = { zh: 18, en: 34 }; // A line with more letters is set in smaller type.
 
-export class Middle {
+export class DisplayMiddle {
   constructor(node, sideOf) {
     this.sideOf = sideOf;
     this.side = "bottom";
@@ -136,11 +136,11 @@ function heading(view, table) {
   if (view.level && PLAYED.has(view.phase) && !BEING_PLAYED.has(view.phase)) parts.push(h("b", null, say("display.level", { level: view.level })));
   if (view.simulated) parts.push(h("span", null, say("display.simulated")));
   if (view.practice) parts.push(h("span", null, say("display.practice")));
-  parts.push(h("span", { class: "phase" }, view.machine === "fault" ? say("display.fault") : both(view, "phase")));
-  if (view.announced && sayable(`display.announced.${view.announced}`)) {
+  parts.push(h("span", { class: "phase" }, view.machine === "fault" ? say("display.fault") : textOf(view, "phase")));
+  if (view.announced && hasText(`display.announced.${view.announced}`)) {
     parts.push(h("b", { class: "announced" }, say(`display.announced.${view.announced}`)));
   }
-  if (view.clock && !OVER.has(view.phase)) parts.push(h("span", { class: "clock" }, say(view.clock.running ? "display.left" : "display.stands", { time: span(view.clock.left_s * 1000) })));
+  if (view.clock && !OVER.has(view.phase)) parts.push(h("span", { class: "clock" }, say(view.clock.running ? "display.left" : "display.stands", { time: durationText(view.clock.left_s * 1000) })));
   return parts;
 }
 
@@ -153,13 +153,13 @@ function whose(cut) {
 function dealing(view) {
   return [
     h("output", { class: "number" }, view.fed),
-    h("p", { class: "next" }, view.ready_in_s === null ? both(view, "next") : say("display.ready-in", { s: Math.ceil(view.ready_in_s) })),
+    h("p", { class: "next" }, view.ready_in_s === null ? textOf(view, "next") : say("display.ready-in", { s: Math.ceil(view.ready_in_s) })),
   ];
 }
 
 function playing(view) {
   const stopped = view.machine === "fault";
-  const words = stopped ? say("display.wait") : both(view, "next");
+  const words = stopped ? say("display.wait") : textOf(view, "next");
   const alarm = stopped || view.suspended ? "next alarm" : "next";
   const lines = alarm === "next" ? duties(view) : [];
   const large = BEING_PLAYED.has(view.phase);
@@ -195,7 +195,7 @@ function exchange({ pays, gives, equal, said }, seat) {
     done ? "✓ " : "", words, clock && !done ? [" · ", clock.running ? "" : "‖ ", h("b", null, left(clock))] : null);
   return [
     pays.map((one) => {
-      const due = one.card ? say("display.required", { card: cardWords(one.card) }) : "";
+      const due = one.card ? say("display.required", { card: cardText(one.card) }) : "";
       const whom = one.to ? say("display.pays", { from: seat(one.giver), to: seat(one.to) }) : say("display.owes", { from: seat(one.giver) });
       return owed(one.laid, whom + due, one.clock);
     }),
@@ -206,7 +206,7 @@ function exchange({ pays, gives, equal, said }, seat) {
 
 function countdown(one) {
   const who = one.seat ? say("display.whose", { seat: say(`seat.${one.seat}`) }) : one.side ? say("display.sides", { side: say(`side.${one.side}`) }) : "";
-  const what = sayable(`display.duty.${one.duty}`) ? say(`display.duty.${one.duty}`) : one.duty;
+  const what = hasText(`display.duty.${one.duty}`) ? say(`display.duty.${one.duty}`) : one.duty;
   return h("li", { data: { short: isShort(one) } }, `${one.running ? "" : "‖ "}${who}${what} `, h("b", null, left(one)));
 }
 

@@ -2,7 +2,7 @@
 
 import { attr, data, h, keyed, shown, text } from "../dom.mjs";
 import { language, say } from "../words.mjs";
-import { press } from "./press.mjs";
+import { sendPress } from "./press.mjs";
 
 const HOLD_MS = 1000;
 const CALL_MS = 300; // The same time as for the red button of a table.
@@ -116,7 +116,7 @@ export class SeatSide {
     for (const one of this.buttons.values()) one.disabled = true;
     this.tell("");
     data(node, "sent", "yes");
-    const why = await press(this.table, order);
+    const why = await sendPress(this.table, order);
     data(node, "sent", null);
     this.busy = false;
     for (const one of this.buttons.values()) one.disabled = !this.live;

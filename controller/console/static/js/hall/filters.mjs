@@ -2,9 +2,9 @@
 
 import { LEVELS } from "../cards.mjs";
 import { attr, byId, data, fill, h, shown } from "../dom.mjs";
-import { inOrder } from "../in-order.mjs";
-import { keep, kept, own } from "../kept.mjs";
-import { facts, number, phaseWords, reasonWords } from "../rows.mjs";
+import { compareNames } from "../compare-names.mjs";
+import { ownKey, storedValue, storeValue } from "../storage.mjs";
+import { phaseText, reasonText, rowFacts, tableLabel } from "../rows.mjs";
 import { say } from "../words.mjs";
 
 const STATES = {
@@ -24,7 +24,7 @@ export class Filters {
   /** `changed` is called when the filters change. */
   constructor(changed) {
     this.changed = changed;
-    this.mine = new Set(kept(own("areas"), []));
+    this.mine = new Set(storedValue(ownKey("areas"), []));
     this.here = new Set();
     this.texts = new Map();
     this.search = byId("search");
@@ -65,8 +65,8 @@ export class Filters {
     let found = this.texts.get(row.table);
     if (found === undefined) {
       const players = Object.values(row.pairs ?? {}).flatMap((pair) => pair?.players ?? []);
-      found = [row.table, number(row), row.area, phaseWords(row), ...facts(row), ...players, wait?.taken_by ?? "",
-        ...(wait?.reasons ?? []).map(reasonWords)].join(" ").toLowerCase();
+      found = [row.table, tableLabel(row), row.area, phaseText(row), ...rowFacts(row), ...players, wait?.taken_by ?? "",
+        ...(wait?.reasons ?? []).map(reasonText)].join(" ").toLowerCase();
       this.texts.set(row.table, found);
     }
     return found;
@@ -84,7 +84,7 @@ export class Filters {
     shown(byId("whose"), areas.length > 1);
     if (chips.dataset.areas !== areas.join("\n")) {
       chips.dataset.areas = areas.join("\n");
-      fill(chips, areas.sort(inOrder).map((area) =>
+      fill(chips, areas.sort(compareNames).map((area) =>
         h("button", { type: "button", class: "small", data: { area }, onclick: () => this.choose(area) }, area)));
     }
     for (const chip of chips.children) chip.setAttribute("aria-pressed", String(this.mine.has(chip.dataset.area)));
@@ -93,7 +93,7 @@ export class Filters {
   choose(area) {
     if (this.mine.has(area)) this.mine.delete(area);
     else this.mine.add(area);
-    keep(own("areas"), [...this.mine]);
+    storeValue(ownKey("areas"), [...this.mine]);
     this.draw([...this.here]);
     this.changed();
   }

@@ -1,12 +1,12 @@
 // One row of the hall's list: the reason of a wait, its duration, and who goes there.
 
-import { connected, whileConnected } from "../connected.mjs";
-import { stopWords } from "../area-stop.mjs";
+import { isConnected, onConnectionChange } from "../connected.mjs";
+import { clockStopText } from "../area-stop.mjs";
 import { attr, data, fill, h, shown, text } from "../dom.mjs";
-import { orderButton } from "../order.mjs";
-import { facts, leftWords, live, number, phaseWords, reasonWords, standingWords, whyWords } from "../rows.mjs";
+import { makeCommandButton } from "../command-button.mjs";
+import { freshnessText, isCurrent, phaseText, reasonText, remainingText, rowFacts, tableLabel, waitReasonText } from "../rows.mjs";
 import { lightSign, rankSign, UNHEARD } from "../signs.mjs";
-import { now, span, spoken } from "../time.mjs";
+import { durationText, now, spokenDuration } from "../time.mjs";
 import { say } from "../words.mjs";
 
 const GOERS = ["referee", "chief", "technician"];
@@ -41,9 +41,9 @@ export class HallRow {
     });
     this.asked = false;
     this.rest = () => {
-      this.go.disabled = this.asked || !connected();
+      this.go.disabled = this.asked || !isConnected();
     };
-    whileConnected(this.rest);
+    onConnectionChange(this.rest);
     this.node = h("li", { data: { table } },
       this.sign, this.link,
       h("p", { class: "what" }, this.rank, this.why, this.also, this.chiefs),
@@ -73,8 +73,8 @@ export class HallRow {
     data(this.node, "taken", wait?.taken_by ? (this.mine ? "me" : "other") : null);
     data(this.node, "chiefs", wait?.chiefs ? "yes" : null);
     text(this.sign, reason ? rankSign(reason.rank) : lightSign(row.light));
-    text(this.no, number(row));
-    text(this.id, number(row) === row.table ? row.area : `${row.table} · ${row.area}`);
+    text(this.no, tableLabel(row));
+    text(this.id, tableLabel(row) === row.table ? row.area : `${row.table} · ${row.area}`);
     this.drawWhy(row, wait, reason);
     this.drawFacts(row, reason);
     text(this.who, wait?.taken_by ? say("row.going", { person: wait.taken_by }) : "");
@@ -86,18 +86,18 @@ export class HallRow {
 
   drawWhy(row, wait, reason) {
     text(this.rank, reason && reason.rank !== UNHEARD ? say(`rank.${reason.rank}`) : "");
-    text(this.why, reason ? whyWords(row, reason) : live(row) ? phaseWords(row) : standingWords(row));
-    const more = wait?.reasons.slice(1).map((one) => whyWords(row, one)) ?? [];
+    text(this.why, reason ? waitReasonText(row, reason) : isCurrent(row) ? phaseText(row) : freshnessText(row));
+    const more = wait?.reasons.slice(1).map((one) => waitReasonText(row, one)) ?? [];
     text(this.also, more.length ? say("row.also", { words: more.join(say("row.and")) }) : "");
     shown(this.chiefs, wait?.chiefs);
   }
 
   /** Draw the facts of a row. If the state is old, a text for that (`late`) comes first. */
   drawFacts(row, reason) {
-    const late = reason && reason.rank !== UNHEARD && !live(row) ? standingWords(row) : "";
-    const found = row.machine === "" ? [say("row.not-heard")] : [...facts(row), reason ? phaseWords(row) : ""];
+    const late = reason && reason.rank !== UNHEARD && !isCurrent(row) ? freshnessText(row) : "";
+    const found = row.machine === "" ? [say("row.not-heard")] : [...rowFacts(row), reason ? phaseText(row) : ""];
     const said = [late, ...found].filter(Boolean);
-    const stop = stopWords(row);
+    const stop = clockStopText(row);
     if (this.said === said.join("\n")) return;
     this.said = said.join("\n");
     fill(this.facts, said.map((fact) => h("span", { class: fact === late ? "late" : fact === stop ? "stop" : null }, fact)));
@@ -107,7 +107,7 @@ export class HallRow {
     const may = Boolean(wait) && GOERS.includes(me?.role);
     shown(this.go, may);
     if (!may) return;
-    const table = number(this.row);
+    const table = tableLabel(this.row);
     const [words, label] = this.mine
       ? [say("take.leave"), say("take.leave-of", { table })]
       : wait.taken_by
@@ -125,15 +125,15 @@ export class HallRow {
     if ((this.there.dataset.call ?? null) === key) return;
     data(this.there, "call", key);
     fill(this.there, called
-      ? orderButton({ table: this.table, cmd: "attend", label: say("take.there"), kind: "go" }).node
+      ? makeCommandButton({ table: this.table, cmd: "attend", label: say("take.there"), kind: "go" }).node
       : []);
   }
 
   /** Set the row's accessible name. It is set again on focus, because it has the duration. */
   name() {
-    const [table, reason] = [number(this.row), this.wait?.reasons[0]];
+    const [table, reason] = [tableLabel(this.row), this.wait?.reasons[0]];
     const waits = () => say("row.waits-for", {
-      table, rank: say(`rank.${reason.rank}`), words: whyWords(this.row, reason), time: spoken(now() - reason.since_ms),
+      table, rank: say(`rank.${reason.rank}`), words: waitReasonText(this.row, reason), time: spokenDuration(now() - reason.since_ms),
     });
     attr(this.link, "aria-label", reason
       ? [waits(), this.also.textContent, this.who.textContent].filter(Boolean).join(say("row.and"))
@@ -142,7 +142,7 @@ export class HallRow {
 
   tick() {
     const reason = this.wait?.reasons[0];
-    text(this.since, reason ? span(now() - reason.since_ms) : "");
-    text(this.left, live(this.row) ? leftWords(this.row) : "");
+    text(this.since, reason ? durationText(now() - reason.since_ms) : "");
+    text(this.left, isCurrent(this.row) ? remainingText(this.row) : "");
   }
 }

@@ -1,8 +1,8 @@
 // All tables as tiles, by area. A tile has number, sign and colour; its label has the rest.
 
 import { attr, data, h, keyed, text } from "../dom.mjs";
-import { inOrder } from "../in-order.mjs";
-import { facts, live, number, phaseWords, standingWords, whyWords } from "../rows.mjs";
+import { compareNames } from "../compare-names.mjs";
+import { freshnessText, isCurrent, phaseText, rowFacts, tableLabel, waitReasonText } from "../rows.mjs";
 import { GOING, lightSign, rankSign } from "../signs.mjs";
 import { say } from "../words.mjs";
 
@@ -10,12 +10,12 @@ import { say } from "../words.mjs";
 const MANY = 160;
 
 /** Return why a table waits, and who has gone there. */
-function going(how, wait) {
+function waitText(how, wait) {
   return wait.taken_by ? say("row.how-going", { how, going: say("row.going", { person: wait.taken_by }) }) : how;
 }
 
 /** Make the tiles in a block. Returns {order(rows), draw(table, row, wait)}. */
-export function hallTiles(block) {
+export function makeHallTiles(block) {
   const groups = new Map();
   const lists = new Map();
   const tiles = new Map();
@@ -43,7 +43,7 @@ export function hallTiles(block) {
   /** Set the tile's tooltip: all facts of its table. */
   function name(table) {
     const { link, row, how } = tiles.get(table);
-    if (row) attr(link, "title", [`${number(row)} ${table}`, how, phaseWords(row), ...facts(row)].join("\n"));
+    if (row) attr(link, "title", [`${tableLabel(row)} ${table}`, how, phaseText(row), ...rowFacts(row)].join("\n"));
   }
 
   /** Make one tile reachable with Tab. */
@@ -80,10 +80,10 @@ export function hallTiles(block) {
   return {
     /** Show the tiles of these rows, in the order of areas and numbers. */
     order: (rows) => {
-      const areas = [...new Set(rows.map((row) => row.area))].sort(inOrder);
+      const areas = [...new Set(rows.map((row) => row.area))].sort(compareNames);
       keyed(block, groups, areas, group);
       data(block, "areas", areas.length);
-      block.style.setProperty("--chars", Math.max(2, ...rows.map((row) => number(row).length)));
+      block.style.setProperty("--chars", Math.max(2, ...rows.map((row) => tableLabel(row).length)));
       data(block, "many", rows.length > MANY ? "yes" : null);
       for (const area of lists.keys()) if (!groups.has(area)) lists.delete(area);
       for (const area of areas) {
@@ -99,7 +99,7 @@ export function hallTiles(block) {
       const tile = tiles.get(table);
       if (!tile) return;
       const reason = wait?.reasons[0];
-      const no = number(row);
+      const no = tableLabel(row);
       data(tile.link, "light", row.light);
       data(tile.link, "rank", reason?.rank ?? null);
       data(tile.link, "taken", wait?.taken_by ? "yes" : null);
@@ -108,8 +108,8 @@ export function hallTiles(block) {
       text(tile.no, no);
       text(tile.small, row.level ?? "");
       const how = reason
-        ? going(whyWords(row, reason), wait)
-        : live(row) ? say(`light.${row.light}`) : standingWords(row);
+        ? waitText(waitReasonText(row, reason), wait)
+        : isCurrent(row) ? say(`light.${row.light}`) : freshnessText(row);
       attr(tile.link, "aria-label", `${no}: ${how}`);
       Object.assign(tile, { row, how });
       if (tile.link.title) name(table);

@@ -1,23 +1,23 @@
 // Calls for a referee at this table: the seat, the time, the reason, and who goes there.
 
 import { post } from "../api.mjs";
-import { connected, whileConnected } from "../connected.mjs";
+import { isConnected, onConnectionChange } from "../connected.mjs";
 import { byId, fill, h, keyed, shown, text } from "../dom.mjs";
-import { now, span } from "../time.mjs";
-import { both, say } from "../words.mjs";
-import { atSeat } from "./parts.mjs";
+import { durationText, now } from "../time.mjs";
+import { say, textOf } from "../words.mjs";
+import { seatText } from "./parts.mjs";
 
 /** Make the strip above all panels: {draw(), tick()}. It reads `at.wait` and `at.skew_ms`. */
-export function calls(at) {
+export function makeCallStrip(at) {
   const rows = new Map();
   const list = h("ul");
   const who = h("span");
   const go = h("button", { type: "button", class: "plain small", onclick: take });
   const rest = () => {
-    go.disabled = !connected();
+    go.disabled = !isConnected();
   };
   fill(byId("calls"), list, h("p", { class: "who" }, who, " ", go));
-  whileConnected(rest);
+  onConnectionChange(rest);
 
   const mine = () => Boolean(at.me && at.wait?.taken_by === at.me.name);
 
@@ -31,9 +31,9 @@ export function calls(at) {
   }
 
   function said(call) {
-    const time = span(now() - Date.parse(call.since) - at.skew_ms);
-    const words = both(call, "words") || call.reason;
-    return call.seat ? say("rulings.call-of", { who: atSeat(at, call.seat), words, time }) : say("rulings.call", { words, time });
+    const time = durationText(now() - Date.parse(call.since) - at.skew_ms);
+    const words = textOf(call, "words") || call.reason;
+    return call.seat ? say("rulings.call-of", { who: seatText(at, call.seat), words, time }) : say("rulings.call", { words, time });
   }
 
   function draw() {

@@ -1,16 +1,16 @@
 // The clock on call (读秒), and the time that the table lost (补时). A clock only suggests a charge.
 
 import { get } from "../api.mjs";
-import { ask } from "../dialog.mjs";
+import { askValues } from "../dialog.mjs";
 import { data, fill, h, keyed, shown, text } from "../dom.mjs";
-import { orderButton } from "../order.mjs";
+import { makeCommandButton } from "../command-button.mjs";
 import { SEATS } from "../seats.mjs";
-import { now, span, spoken } from "../time.mjs";
-import { both, pairWords, say } from "../words.mjs";
-import { atSeat, bare } from "./parts.mjs";
+import { durationText, now, spokenDuration } from "../time.mjs";
+import { pairText, say, textOf } from "../words.mjs";
+import { labelWithoutDots, seatText } from "./parts.mjs";
 
 /** Make the panel: {node, draw(), opened()}. */
-export function clocks(at) {
+export function makeClockPanel(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const rows = Object.fromEntries(SEATS.map((seat) => [seat, seatRow(at, seat, about)]));
   const off = h("p", { class: "quiet" });
@@ -24,7 +24,7 @@ export function clocks(at) {
   let of = "";
   let since = "";
 
-  const give = orderButton({
+  const give = makeCommandButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-proposed"), kind: "go", ...about,
     args: () => ({ seconds: time?.seconds ?? 0 }),
     after: () => {
@@ -33,13 +33,13 @@ export function clocks(at) {
       return look();
     },
   });
-  const other = orderButton({
+  const other = makeCommandButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-other"), ...about, after: look,
-    args: () => ask({ title: bare(say("rulings.give-other")), text: say("rulings.give-text"), fields: [
+    args: () => askValues({ title: labelWithoutDots(say("rulings.give-other")), text: say("rulings.give-text"), fields: [
       { name: "seconds", kind: "span", label: say("rulings.length"), min: 0, max: 36000, required: true, value: time?.seconds },
     ] }),
   });
-  const none = orderButton({
+  const none = makeCommandButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-none"), ...about, args: { seconds: 0 }, after: look,
   });
   const buttons = h("div", { class: "acts" }, give.node, other.node, none.node);
@@ -53,7 +53,7 @@ export function clocks(at) {
   async function look() {
     try {
       time = await get(`/api/tables/${encodeURIComponent(at.table)}/lost_time`);
-      if (time.refused) time = { refused: both(time.refused) };
+      if (time.refused) time = { refused: textOf(time.refused) };
     } catch (error) {
       time = { refused: error.message };
     }
@@ -69,9 +69,9 @@ export function clocks(at) {
     }
     shown(give.node, time.seconds > 0);
     fill(lost, time.seconds
-      ? [h("p", null, h("b", null, say("rulings.time-proposed", { time: span(time.seconds * 1000) })),
+      ? [h("p", null, h("b", null, say("rulings.time-proposed", { time: durationText(time.seconds * 1000) })),
         time.needs === "chief" ? h("span", { class: "wait" }, " ⚑ ", say("rulings.much-time")) : null),
-      h("ul", null, time.stops.map((one) => h("li", null, pairWords(one.words), say("rulings.colon"), span(one.seconds * 1000), one.lasts ? say("rulings.stop-lasts") : "")))]
+      h("ul", null, time.stops.map((one) => h("li", null, pairText(one.words), say("rulings.colon"), durationText(one.seconds * 1000), one.lasts ? say("rulings.stop-lasts") : "")))]
       : h("p", { class: "quiet" }, say("rulings.no-time-lost")));
   }
 
@@ -101,13 +101,13 @@ export function clocks(at) {
       for (const seat of SEATS) rows[seat].draw(match.clocks.find((one) => one.duty === "play" && one.seat === seat));
       const rest = match.clocks.filter((one) => one.duty !== "play");
       fill(others, rest.map((one) => h("li", null, say(`rulings.duty.${one.duty}`), " ",
-        one.seat ? atSeat(at, one.seat) : one.side ? say(`side.${one.side}`) : "", " ", span(one.left_s * 1000),
+        one.seat ? seatText(at, one.seat) : one.side ? say(`side.${one.side}`) : "", " ", durationText(one.left_s * 1000),
         one.running ? "" : say("rulings.stands"))));
-      const proposed = new Map(at.desk.suggestions.map((one) => [JSON.stringify([one, one.seat && atSeat(at, one.seat)]), one]));
+      const proposed = new Map(at.desk.suggestions.map((one) => [JSON.stringify([one, one.seat && seatText(at, one.seat)]), one]));
       keyed(suggested, lines, [...proposed.keys()], (key) => suggestion(at, proposed.get(key)));
       const clock = match.clock;
       text(area, clock ? say(clock.running ? "rulings.match-clock" : "rulings.match-clock-stands",
-        { left: spoken(clock.left_s * 1000), added: span(match.added_time_s * 1000) }) : say("rulings.no-match-clock"));
+        { left: spokenDuration(clock.left_s * 1000), added: durationText(match.added_time_s * 1000) }) : say("rulings.no-match-clock"));
       for (const button of [give, other, none]) button.offer(at.offer("add_time"));
     },
   };
@@ -116,16 +116,16 @@ export function clocks(at) {
 /** Make the line of a clock's suggestion, with the button that fills in a charge. */
 function suggestion(at, one) {
   return h("p", { class: "wait" }, h("span", { class: "sign" }, "◔"),
-    one.seat ? [atSeat(at, one.seat), say("rulings.colon")] : "", both(one, "words"), " ",
+    one.seat ? [seatText(at, one.seat), say("rulings.colon")] : "", textOf(one, "words"), " ",
     h("button", { type: "button", class: "plain small", onclick: () => at.accuse({ ...one, pointer: "clock" }) }, say("rulings.to-charge")));
 }
 
 function seatRow(at, seat, about) {
   const name = h("b");
   const left = h("span", { class: "left", role: "timer" });
-  const call = orderButton({ table: at.table, cmd: "call_clock", label: say("rulings.call-clock"), ...about, args: { seat } });
-  const warn = orderButton({ table: at.table, cmd: "warn", label: say("rulings.warned"), kind: "go", ...about, args: { seat } });
-  const done = orderButton({ table: at.table, cmd: "confirm", label: say("rulings.has-played"), ...about, args: { seat } });
+  const call = makeCommandButton({ table: at.table, cmd: "call_clock", label: say("rulings.call-clock"), ...about, args: { seat } });
+  const warn = makeCommandButton({ table: at.table, cmd: "warn", label: say("rulings.warned"), kind: "go", ...about, args: { seat } });
+  const done = makeCommandButton({ table: at.table, cmd: "confirm", label: say("rulings.has-played"), ...about, args: { seat } });
   const node = h("div", { class: "seat-clock" }, name, left, h("div", { class: "acts" }, call.node, warn.node, done.node));
   let clock = null;
   const refused = (offer) => (offer && offer.seats && !offer.seats.includes(seat)
@@ -135,13 +135,13 @@ function seatRow(at, seat, about) {
     tick: (heard) => {
       if (!clock) return;
       const seconds = clock.running ? clock.left_s - (now() - heard) / 1000 : clock.left_s;
-      text(left, seconds > 0 ? span(seconds * 1000 + 999) : say("rulings.time-over"));
+      text(left, seconds > 0 ? durationText(seconds * 1000 + 999) : say("rulings.time-over"));
       left.dataset.over = seconds > 0 ? "" : "yes";
     },
     draw: (told) => {
       clock = told ?? null;
       data(node, "counted", clock ? "yes" : null);
-      text(name, atSeat(at, seat));
+      text(name, seatText(at, seat));
       if (!clock) text(left, "");
       shown(call.node, !clock);
       shown(warn.node, Boolean(clock));

@@ -5,17 +5,17 @@
 import { get } from "../api.mjs";
 import { attr, fill, h, keyed } from "../dom.mjs";
 import { field } from "../fields.mjs";
-import { orderButton } from "../order.mjs";
+import { makeCommandButton } from "../command-button.mjs";
 import { sideOf } from "../seats.mjs";
-import { pairWords, say } from "../words.mjs";
-import { byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
+import { pairText, say } from "../words.mjs";
+import { makeChoiceButtons, makeSpokenFields, previewTexts, requestPreview, showPreview } from "./parts.mjs";
 
 const CHOICES = ["from_now", "void_later", "stand"];
 /** The page's own reasons are sent as keys, so that each reader sees them in their language. */
 const REASONS = ["order_entered_wrongly", "order_misread", "both_sides_agree"];
 
 /** Make the panel: {node, draw(), opened()}. */
-export function corrections(at) {
+export function makeCorrectionPanel(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const deals = h("ol", { class: "deals" });
   const rows = new Map();
@@ -55,16 +55,16 @@ export function corrections(at) {
     keyed(deals, rows, shown.size ? [...shown.keys()] : [""], (key) => (key ? row(shown.get(key)) : none));
     for (const [key, node] of rows) attr(node, "aria-current", key && open === shown.get(key).deal ? "true" : null);
     fill(done, (sheet.corrections ?? []).map((one, n) => h("li", null, say("rulings.corrected-line", {
-      deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`),
-      by: pairWords(corrected[n].by), reason: pairWords(corrected[n].reason),
-      confirmed: corrected[n].confirmed ? say("rulings.comma") + pairWords(corrected[n].confirmed) : "",
+      deal: one.deal, was: outcomeText(at, one.was), now: outcomeText(at, one.now), choice: say(`rulings.choice.${one.choice}`),
+      by: pairText(corrected[n].by), reason: pairText(corrected[n].reason),
+      confirmed: corrected[n].confirmed ? say("rulings.comma") + pairText(corrected[n].confirmed) : "",
     }))));
   }
 
   /** Make the row of a deal: its result, and the button that corrects it. */
   function row(one) {
     return h("li", null,
-      h("span", null, say("rulings.deal-line", { deal: one.deal, level: one.level })), h("b", null, resultWords(at, one)),
+      h("span", null, say("rulings.deal-line", { deal: one.deal, level: one.level })), h("b", null, resultText(at, one)),
       one.levels ? h("span", null, say("rulings.behind", { ns: one.levels.NS, ew: one.levels.EW })) : h("span", { class: "bad" }, say("rulings.does-not-count")),
       one.corrected ? h("span", { class: "wait" }, say("rulings.is-corrected")) : null,
       at.may() && one.counts ? h("button", { type: "button", class: "plain small", onclick: () => edit(one) }, say("rulings.correct-deal", { deal: one.deal })) : null);
@@ -80,14 +80,14 @@ export function corrections(at) {
     open = one.deal;
     draw();
     const match = at.state.match;
-    const later = sheet.deals.some((each) => each.deal > one.deal && each.counts) || underWay(match);
+    const later = sheet.deals.some((each) => each.deal > one.deal && each.counts) || isDealRunning(match);
     const chiefs = later || match.signed.length > 0;
     const order = field({ name: "order", kind: "order", label: say("rulings.finish-order"), hint: say("rulings.finish-hint"), value: [], min: 2, max: 3 });
-    const reasons = chips({ label: say("rulings.reason"), free: true, options: REASONS.map((each) => [each, say(`rulings.reason.${each}`)]), onchange: (value) => {
+    const reasons = makeChoiceButtons({ label: say("rulings.reason"), free: true, options: REASONS.map((each) => [each, say(`rulings.reason.${each}`)]), onchange: (value) => {
       if (value) why.value = say(`rulings.reason.${value}`);
     } });
     const why = h("input", { type: "text", maxlength: 200, "aria-label": say("rulings.reason"), placeholder: say("rulings.reason") });
-    const word = byWord(at);
+    const word = makeSpokenFields(at);
     word.shown(chiefs);
     const seen = {};
     const boxes = Object.fromEntries(CHOICES.map((choice) => [choice, h("div")]));
@@ -109,7 +109,7 @@ export function corrections(at) {
       const proposed = REASONS.find((each) => said === say(`rulings.reason.${each}`));
       return { deal: one.deal, order: value, reason: proposed ?? (said || "–") };
     };
-    const press = orderButton({
+    const press = makeCommandButton({
       table: at.table, cmd: "adjust", label: say("rulings.correct"), kind: "danger", ...about,
       args: () => {
         const wanted = args();
@@ -123,7 +123,7 @@ export function corrections(at) {
       },
       confirm: (said) => said && {
         title: say("rulings.correct-title", { deal: one.deal }),
-        text: [`${resultWords(at, one)} → ${said.order.map((seat) => say(`seat.${seat}`)).join(say("rulings.and"))}`, ...linesOf(seen[choice])].join("\n"),
+        text: [`${resultText(at, one)} → ${said.order.map((seat) => say(`seat.${seat}`)).join(say("rulings.and"))}`, ...previewTexts(seen[choice])].join("\n"),
         yes: say("rulings.correct"), danger: true,
       },
       after: () => {
@@ -147,24 +147,24 @@ export function corrections(at) {
       fill(refused);
       for (const each of legal) {
         seen[each] = null;
-        fill(boxes[each], isWhole(wanted?.order) ? outlook(null) : null);
+        fill(boxes[each], isWhole(wanted?.order) ? showPreview(null) : null);
       }
       if (!isWhole(wanted?.order)) return;
       for (const each of legal) {
-        const found = await foresee(at, "adjust", { ...wanted, choice: each });
+        const found = await requestPreview(at, "adjust", { ...wanted, choice: each });
         if (asked !== key) return;
         seen[each] = found;
-        fill(boxes[each], outlook(found));
+        fill(boxes[each], showPreview(found));
       }
       // A refusal that is the same for every choice is shown once.
       const [why, ...others] = new Set(legal.map((each) => seen[each].refused));
       if (!why || others.length) return;
       for (const each of legal) fill(boxes[each]);
-      fill(refused, outlook({ refused: why }));
+      fill(refused, showPreview({ refused: why }));
     };
     order.node.addEventListener("click", () => setTimeout(ahead, 0));
     fill(editor,
-      h("p", null, h("b", null, say("rulings.correct-title", { deal: one.deal })), " ", say("rulings.written", { result: resultWords(at, one) })),
+      h("p", null, h("b", null, say("rulings.correct-title", { deal: one.deal })), " ", say("rulings.written", { result: resultText(at, one) })),
       order.node, h("div", { class: "row" }, h("span", { class: "label" }, say("rulings.reason")), reasons.node, why),
       later ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.later-played")) : null,
       match.signed.length ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.signed-already")) : null,
@@ -185,7 +185,7 @@ export function corrections(at) {
 }
 
 /** Return true if a deal has begun and has no result. */
-function underWay(match) {
+function isDealRunning(match) {
   return ["count_check", "anti_check", "tribute", "return", "choices", "play", "result"].includes(match.phase);
 }
 
@@ -195,12 +195,12 @@ function isWhole(order) {
   return order.length === (sideOf(order[0]) === sideOf(order[1]) ? 2 : 3);
 }
 
-function resultWords(at, one) {
+function resultText(at, one) {
   const gain = one.gain === null || one.gain === undefined ? "" : ` +${one.gain}`;
-  return `${outcomeWords(at, one.outcome)}${one.outcome.forfeited_by ? "" : ` ${say(`rulings.result.${one.result}`)}`}${gain}`;
+  return `${outcomeText(at, one.outcome)}${one.outcome.forfeited_by ? "" : ` ${say(`rulings.result.${one.result}`)}`}${gain}`;
 }
 
-function outcomeWords(at, outcome) {
+function outcomeText(at, outcome) {
   if (outcome.forfeited_by) return say("rulings.forfeited", { side: say(`side.${outcome.forfeited_by}`) });
   return outcome.order.map((seat) => say(`seat.${seat}`)).join("–");
 }

@@ -1,13 +1,13 @@
 // The number of warnings, penalties and wrong claims of each pair. No ruling follows automatically.
 
 import { fill, h, shown } from "../dom.mjs";
-import { both, say } from "../words.mjs";
-import { article } from "./parts.mjs";
+import { say, textOf } from "../words.mjs";
+import { showArticle } from "./parts.mjs";
 
 const PENALTIES = ["warning", "violation", "foul", "match_forfeit"];
 
 /** Make the counters of both pairs and the penalty ladder: {node, draw(), learned()}. */
-export function counters(at) {
+export function makeCounterPanel(at) {
   const head = h("tr");
   const body = h("tbody");
   const table = h("table", { class: "counters" }, h("thead", null, head), body);
@@ -32,12 +32,12 @@ export function counters(at) {
       shown(node, Boolean(ladder));
       if (!ladder) return;
       fill(rungs, ladder.rungs.map((one) => h("li", null,
-        say("rulings.rung", { times: one.times, below: both(one, "below"), above: both(one, "above"), scope: say(`rulings.rung.${one.id}`) }),
-        " ", article(one.article))));
-      fill(fouls, ladder.fouls.filter((one, n, list) => list.findIndex((other) => both(other) === both(one)) === n)
-        .map((one) => h("li", null, both(one), " ", article(one.article))));
-      fill(all, ladder.groups.map((group) => h("section", null, h("h4", null, both(group)),
-        h("dl", null, group.offences.map((one) => [h("dt", null, both(one), " ", article(one.article)), h("dd", null, steps(one))])))));
+        say("rulings.rung", { times: one.times, below: textOf(one, "below"), above: textOf(one, "above"), scope: say(`rulings.rung.${one.id}`) }),
+        " ", showArticle(one.article))));
+      fill(fouls, ladder.fouls.filter((one, n, list) => list.findIndex((other) => textOf(other) === textOf(one)) === n)
+        .map((one) => h("li", null, textOf(one), " ", showArticle(one.article))));
+      fill(all, ladder.groups.map((group) => h("section", null, h("h4", null, textOf(group)),
+        h("dl", null, group.offences.map((one) => [h("dt", null, textOf(one), " ", showArticle(one.article)), h("dd", null, penaltySteps(one))])))));
     },
     draw: () => {
       const wanted = JSON.stringify([at.desk.counters, at.desk.whole]);
@@ -57,8 +57,8 @@ export function counters(at) {
         h("h3", null, say("rulings.brought", { pair: `${pair.pair} ${pair.name}` })),
         h("ul", null, pair.brought.map((one) => h("li", null, say("rulings.brought-line", {
           round: one.round, match: one.match, deal: one.deal, person: one.person ?? "",
-          offence: both(one, "offence"), penalty: both(one, "penalty"),
-        }), " ", article(one.article)))),
+          offence: textOf(one, "offence"), penalty: textOf(one, "penalty"),
+        }), " ", showArticle(one.article)))),
       ]));
     },
   };
@@ -93,13 +93,13 @@ function cell(count) {
 }
 
 /** List the steps of an offence, one line each: ①口头警告 ②记违例，停一圈 … */
-export function steps(one) {
-  const scope = both(one, "scope");
+export function penaltySteps(one) {
+  const scope = textOf(one, "scope");
   return h("ol", { class: "steps" }, one.steps.map((step, n) => h("li", null,
     one.steps.length > 1 ? h("b", { "aria-hidden": "true" }, "①②③④⑤⑥"[n] ?? String(n + 1)) : null,
-    step.map((answer, place) => [place ? " / " : "", h(place ? "span" : "b", null, both(answer)),
-      both(answer, "also") ? h("small", null, ` (${both(answer, "also")})`) : null,
+    step.map((answer, place) => [place ? " / " : "", h(place ? "span" : "b", null, textOf(answer)),
+      textOf(answer, "also") ? h("small", null, ` (${textOf(answer, "also")})`) : null,
       answer.chief ? h("small", { class: "chiefs" }, " ⚑") : null]))),
   scope ? h("li", { class: "quiet" }, say("rulings.scope", { scope })) : null,
-  h("li", { class: "quiet" }, both(one, "remedy")));
+  h("li", { class: "quiet" }, textOf(one, "remedy")));
 }

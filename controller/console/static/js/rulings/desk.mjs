@@ -2,14 +2,14 @@
 
 import { h } from "../dom.mjs";
 import { say } from "../words.mjs";
-import { Charging } from "./charge.mjs";
-import { counters } from "./counters.mjs";
-import { docket } from "./docket.mjs";
+import { ChargePanel } from "./charge-panel.mjs";
+import { makeCounterPanel } from "./counters.mjs";
+import { makeRulingLists } from "./ruling-lists.mjs";
 
 /** Make the panel: {node, draw(), learned()}. */
-export function desk(at) {
+export function makeDeskPanel(at) {
   const none = h("p", { class: "panel quiet", hidden: true }, say("rulings.no-ladder"));
-  const [cases, charge, counted] = [docket(at), new Charging(at), counters(at)];
+  const [cases, charge, counted] = [makeRulingLists(at), new ChargePanel(at), makeCounterPanel(at)];
   const node = h("div", { class: "two" },
     h("div", { class: "stack" }, none, cases.open, charge.node),
     h("div", { class: "stack" }, counted.node, cases.closed));

@@ -1,19 +1,19 @@
 // The combination judge: a person taps the cards, and the rulebook's code gives the answer.
 
 import { get, post } from "../api.mjs";
-import { LEVELS, RANKS, SUITS, cardWords } from "../cards.mjs";
+import { cardText, LEVELS, RANKS, SUITS } from "../cards.mjs";
 import { fill, h, shown } from "../dom.mjs";
-import { keep, kept } from "../kept.mjs";
-import { both, say } from "../words.mjs";
-import { containing, verdict } from "./judged.mjs";
-import { chips, noted, row, toggle } from "./parts.mjs";
-import { Played, suitOf } from "./played.mjs";
+import { storedValue, storeValue } from "../storage.mjs";
+import { say, textOf } from "../words.mjs";
+import { showContainedKinds, showVerdict } from "./play-verdict.mjs";
+import { makeChoiceButtons, makeFormRow, makeSignLine, makeSwitch } from "./parts.mjs";
+import { PlayForm, suitLetter } from "./play-form.mjs";
 
 const BOOKS = ["international-000", "huaian-2017-001", "huainan-2013-003", "bcta-004", "bigtwo-2017-002"];
 const PLAYS = ["on", "play"];
 
 /** The panel: {node, draw(), learned()}. */
-export class Judge {
+export class JudgePanel {
   constructor(at) {
     this.at = at;
     this.name = null;
@@ -31,23 +31,23 @@ export class Judge {
   }
 
   makeChoices() {
-    this.names = chips({
+    this.names = makeChoiceButtons({
       label: say("rulings.rulebook"), options: BOOKS.map((name) => [name, say(`rulings.book.${name}`)]),
       onchange: (name) => this.choose(name),
     });
-    this.levels = chips({ label: say("rulings.level"), options: LEVELS.map((one) => [one, one]), onchange: (one) => {
+    this.levels = makeChoiceButtons({ label: say("rulings.level"), options: LEVELS.map((one) => [one, one]), onchange: (one) => {
       this.tapped = true;
       this.playAt(one);
     } });
-    this.which = chips({
+    this.which = makeChoiceButtons({
       label: say("rulings.tap-into"), value: "play", onchange: (one) => this.into(one),
       options: [["on", say("rulings.on-table")], ["play", say("rulings.the-play")]],
     });
-    this.contained = toggle(say("rulings.contained"), { hint: say("rulings.contained-hint"), onchange: () => this.mode() });
+    this.contained = makeSwitch(say("rulings.contained"), { hint: say("rulings.contained-hint"), onchange: () => this.mode() });
   }
 
   makeCards() {
-    const played = (name) => new Played({
+    const played = (name) => new PlayForm({
       wild: (card) => this.wild(card), chosen: () => this.into(name), changed: () => this.changed(),
     });
     this.plays = Object.fromEntries(PLAYS.map((name) => [name, played(name)]));
@@ -60,9 +60,9 @@ export class Judge {
     });
     this.answer = h("div", { class: "ruling", role: "status" });
     this.rows = {
-      levels: row(say("rulings.level"), this.levels.node),
-      on: row(say("rulings.on-table"), this.plays.on.node),
-      into: row(say("rulings.tap-into"), this.which.node),
+      levels: makeFormRow(say("rulings.level"), this.levels.node),
+      on: makeFormRow(say("rulings.on-table"), this.plays.on.node),
+      into: makeFormRow(say("rulings.tap-into"), this.which.node),
     };
   }
 
@@ -72,7 +72,7 @@ export class Judge {
       h("header", { class: "titled" }, h("h2", { id: "judge-title" }, say("rulings.judge")),
         h("button", { type: "button", class: "plain small", onclick: () => this.empty() }, say("rulings.clear"))),
       h("details", { class: "more" }, h("summary", null, say("rulings.rulebook")), this.names.node),
-      this.rows.levels, this.rows.on, row(say("rulings.the-play"), this.plays.play.node), this.rows.into, this.deck,
+      this.rows.levels, this.rows.on, makeFormRow(say("rulings.the-play"), this.plays.play.node), this.rows.into, this.deck,
       h("div", { class: "row typed" }, this.typed, h("button", { type: "button", class: "plain", onclick: () => this.take() }, say("rulings.take"))),
       this.contained.node);
   }
@@ -95,7 +95,7 @@ export class Judge {
     const most = this.guandan ? 2 : 1;
     const used = PLAYS.flatMap((name) => this.plays[name].cards).filter((one) => one === card).length;
     if (used < most) this.plays[this.active].take(card);
-    else this.at.tell(say("rulings.no-more-of", { card: cardWords(card), most }), "bad");
+    else this.at.tell(say("rulings.no-more-of", { card: cardText(card), most }), "bad");
   }
 
   /** Add the typed cards. The console parses them with the rulebook's own parser. */
@@ -108,9 +108,9 @@ export class Judge {
 
   drawDeck() {
     const button = (card) => h("button", {
-      type: "button", class: "card", data: { suit: suitOf(card), wild: this.wild(card) ? "yes" : null },
-      "aria-label": this.wild(card) ? `${cardWords(card)}, ${say("rulings.wild")}` : cardWords(card), onclick: () => this.tap(card),
-    }, cardWords(card));
+      type: "button", class: "card", data: { suit: suitLetter(card), wild: this.wild(card) ? "yes" : null },
+      "aria-label": this.wild(card) ? `${cardText(card)}, ${say("rulings.wild")}` : cardText(card), onclick: () => this.tap(card),
+    }, cardText(card));
     fill(this.deck, this.guandan ? h("div", null, button("BJ"), button("SJ")) : null,
       SUITS.map((suit) => h("div", null, RANKS.map((rank) => button(suit + rank)))));
     for (const name of PLAYS) this.plays[name].draw();
@@ -148,24 +148,24 @@ export class Judge {
       });
       if (mine === this.questions) this.show(found);
     } catch (error) {
-      if (mine === this.questions) fill(this.answer, noted("bad", "✕", error.message));
+      if (mine === this.questions) fill(this.answer, makeSignLine("bad", "✕", error.message));
     }
   }
 
   show(found) {
     if (found.type === "nonsense") {
-      fill(this.answer, noted("bad", "✕", both(found)));
+      fill(this.answer, makeSignLine("bad", "✕", textOf(found)));
       return;
     }
     if (found.type === "containing") {
       this.plays.play.read(null);
-      fill(this.answer, containing(this.book, found));
+      fill(this.answer, showContainedKinds(this.book, found));
       return;
     }
     this.plays.play.read(found.play, this.guandan);
     this.plays.on.read(found.table, this.guandan);
     const wrong = !found.legal && this.guandan;
-    fill(this.answer, verdict(found), wrong
+    fill(this.answer, showVerdict(found), wrong
       ? h("p", null, h("button", { type: "button", class: "plain", onclick: () => this.askContained() }, say("rulings.contained"))) : null);
   }
 
@@ -214,7 +214,7 @@ export class Judge {
       this.levelOfTable = now;
       if (LEVELS.includes(now) && now !== this.level) this.playAt(now);
     }
-    if (!this.level) this.playAt(kept("judge.level", "2"));
-    keep("judge.level", this.level);
+    if (!this.level) this.playAt(storedValue("judge.level", "2"));
+    storeValue("judge.level", this.level);
   }
 }

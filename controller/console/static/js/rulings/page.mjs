@@ -1,29 +1,29 @@
 // The ruling desk of one table: pending decisions, the ways to decide, and the effects.
 
 import { get } from "../api.mjs";
-import { stopWords } from "../area-stop.mjs";
+import { clockStopText } from "../area-stop.mjs";
 import { attr, byId, data, fill, framed, h, shown, text } from "../dom.mjs";
-import { learnFaults } from "../faults.mjs";
-import { keys } from "../keys.mjs";
-import { follow } from "../order.mjs";
-import { asking } from "../settled.mjs";
-import { shell } from "../shell.mjs";
+import { loadFaults } from "../faults.mjs";
+import { addKeys } from "../keys.mjs";
+import { updateCommandButtons } from "../command-button.mjs";
+import { markRequestStarted } from "../settled.mjs";
+import { makeShell } from "../shell.mjs";
 import { listen } from "../stream.mjs";
-import { both, say, sayable, teach } from "../words.mjs";
+import { addTexts, hasText, say, textOf } from "../words.mjs";
 import words from "../../words/rulings.mjs";
 
-teach(words);
+addTexts(words);
 
-const { calls } = await import("./calls.mjs");
-const { corrections } = await import("./corrections.mjs");
-const { counting } = await import("./counting.mjs");
-const { clocks } = await import("./clocks.mjs");
-const { desk } = await import("./desk.mjs");
-const { Judge } = await import("./judge.mjs");
-const { others } = await import("./others.mjs");
+const { makeCallStrip } = await import("./calls.mjs");
+const { makeCorrectionPanel } = await import("./corrections.mjs");
+const { makeCountPanel } = await import("./count.mjs");
+const { makeClockPanel } = await import("./clocks.mjs");
+const { makeDeskPanel } = await import("./desk.mjs");
+const { JudgePanel } = await import("./judge.mjs");
+const { makeSeriousDecisionPanel } = await import("./serious-decisions.mjs");
 
 const table = decodeURIComponent(location.pathname.split("/")[2]);
-const top = shell({ title: say("rulings.title", { table }), help: say("rulings.help") });
+const top = makeShell({ title: say("rulings.title", { table }), help: say("rulings.help") });
 
 /** Data and functions for every panel: the present state of the table, and requests for more. */
 const at = {
@@ -36,21 +36,28 @@ const at = {
   desk: { cases: [], counters: [], suggestions: [], counts: [], whole: false },
   offers: new Map(),
   tell: top.tell,
-  offer: (cmd) => at.offers.get(cmd) ?? (at.me && (at.offers.size || !at.may()) ? notHis() : null),
+  offer: (cmd) => at.offers.get(cmd) ?? (at.me && (at.offers.size || !at.may()) ? refusedForRole() : null),
   chief: () => at.me?.role === "chief",
   may: () => ["referee", "chief"].includes(at.me?.role),
   show: (name) => select(name, true),
 };
 
 /** Return the offer for a command that this role may not send. */
-function notHis() {
+function refusedForRole() {
   const words = say("rulings.not-your-role", { role: say(`role.${at.me.role}`) });
   return { seats: null, refused: { message: words, message_zh: words, action: "", action_zh: "" } };
 }
 
-const PANELS = { desk, judge: (at) => new Judge(at), count: counting, clock: clocks, correct: corrections, more: others };
-const made = Object.fromEntries(Object.entries(PANELS).map(([name, make]) => [name, make(at)]));
-const called = calls(at);
+const PANELS = {
+  desk: makeDeskPanel,
+  judge: (at) => new JudgePanel(at),
+  count: makeCountPanel,
+  clock: makeClockPanel,
+  correct: makeCorrectionPanel,
+  more: makeSeriousDecisionPanel,
+};
+const panels = Object.fromEntries(Object.entries(PANELS).map(([name, make]) => [name, make(at)]));
+const callStrip = makeCallStrip(at);
 const tabs = {};
 const boxes = {};
 let selected = null;
@@ -63,13 +70,13 @@ for (const name of Object.keys(PANELS)) {
   }, say(`rulings.tab.${name}`), sign);
   boxes[name] = h("section", {
     role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: -1,
-  }, made[name].node);
+  }, panels[name].node);
   byId("tabs").append(tabs[name]);
   byId("panels").append(boxes[name]);
 }
 
 /** Enable or disable the panels. They are disabled if the table is unknown or was removed. */
-function orderable(whether) {
+function setPanelsEnabled(whether) {
   for (const [name, box] of Object.entries(boxes)) box.inert = name !== "judge" && !whether;
 }
 
@@ -92,13 +99,13 @@ function select(name, move = false) {
     shown(boxes[one], one === name);
   }
   history.replaceState(null, "", `#${name}`);
-  made[name].opened?.();
-  made[name].draw();
+  panels[name].opened?.();
+  panels[name].draw();
   tabs[name].scrollIntoView?.({ block: "nearest", inline: "nearest" });
   if (move) boxes[name].focus({ preventScroll: false });
 }
 
-orderable(false);
+setPanelsEnabled(false);
 
 const about = {
   place: h("b"),
@@ -118,16 +125,16 @@ function aboutTable() {
     text(about.place, at.state ? say("rulings.no-match") : say("rulings.unheard"));
     return;
   }
-  const title = at.book ? both(at.book, "title") : match.profile;
+  const title = at.book ? textOf(at.book, "title") : match.profile;
   text(about.place, say("rulings.place", { no: match.table_no ?? "", event: match.event ?? "", deal: match.deal ?? 0 }));
   about.place.title = title;
   const levels = match.levels.NS ? say("rulings.levels", { ns: match.levels.NS, ew: match.levels.EW, level: match.level ?? "" }) : "";
   text(about.levels, levels);
-  text(about.phase, both(match, "phase"));
-  text(about.next, both(match, "next") === both(match, "phase") ? "" : both(match, "next"));
+  text(about.phase, textOf(match, "phase"));
+  text(about.next, textOf(match, "next") === textOf(match, "phase") ? "" : textOf(match, "next"));
 }
 
-function marks() {
+function drawMarks() {
   const open = at.desk.cases.filter((one) => one.state === "proposed" || waits(one)).length + (at.state?.match.spoken?.length ?? 0);
   const said = {
     desk: open + at.desk.suggestions.length,
@@ -143,13 +150,13 @@ const waits = (one) => one.state === "decided" && one.verbal && !one.confirmed_b
 
 const draw = framed(() => {
   aboutTable();
-  called.draw();
-  marks();
-  for (const one of Object.values(made)) one.draw();
+  callStrip.draw();
+  drawMarks();
+  for (const one of Object.values(panels)) one.draw();
 });
 at.draw = draw;
 
-learnFaults().catch((error) => top.tell(error.message, "bad"));
+loadFaults().catch((error) => top.tell(error.message, "bad"));
 
 // Data that the state does not contain is requested again when a related part changes.
 let asked = "";
@@ -173,7 +180,7 @@ async function refresh() {
     busy = false;
   }
   if (sign(at.state) === asked) return;
-  const over = asking();
+  const over = markRequestStarted();
   setTimeout(() => refresh().finally(over), about.old.textContent ? RETRY_MS : AGAIN_MS);
 }
 
@@ -189,19 +196,19 @@ function sign(state) {
   ]);
 }
 
-async function learn(profile) {
+async function loadRulebook(profile) {
   try {
     at.book = await get(`/api/rulebooks/${encodeURIComponent(profile)}`);
-    for (const one of Object.values(made)) one.learned?.();
+    for (const one of Object.values(panels)) one.learned?.();
     draw();
   } catch (error) {
     top.tell(error.message, "bad");
-    if (error.status === 0 || error.status >= 500) setTimeout(() => learn(profile), RETRY_MS);
+    if (error.status === 0 || error.status >= 500) setTimeout(() => loadRulebook(profile), RETRY_MS);
   }
 }
 
 listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
-  follow(changed);
+  updateCommandButtons(changed);
   if (changed.me) {
     at.me = changed.me;
     top.me(changed.me);
@@ -209,30 +216,30 @@ listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
   if ("wait" in changed) at.wait = changed.wait;
   if ("table" in changed) {
     at.skew_ms = changed.table?.skew_ms ?? 0;
-    standing(changed.table ?? { standing: "gone" });
+    showState(changed.table ?? { standing: "gone" });
   }
   if ("offers" in changed) at.offers = new Map((changed.offers ?? []).map((one) => [one.cmd, one]));
-  if (changed.state === null) orderable(false);
+  if (changed.state === null) setPanelsEnabled(false);
   if (changed.state) {
-    orderable(true);
+    setPanelsEnabled(true);
     const before = at.state?.match.profile;
     at.state = changed.state;
-    if (changed.state.match.profile !== before) learn(changed.state.match.profile);
+    if (changed.state.match.profile !== before) loadRulebook(changed.state.match.profile);
     refresh();
   }
   draw();
 }, top.stale);
 
-setInterval(() => called.tick(), 1000);
+setInterval(() => callStrip.tick(), 1000);
 
-function standing(told) {
+function showState(told) {
   const key = `rulings.standing.${told.standing}`;
-  text(about.away, told.standing === "live" || !sayable(key) ? "" : say(`rulings.standing.${told.standing}`));
+  text(about.away, told.standing === "live" || !hasText(key) ? "" : say(`rulings.standing.${told.standing}`));
   data(document.body, "standing", told.standing);
-  text(about.stop, stopWords(told));
+  text(about.stop, clockStopText(told));
 }
 
-keys(Object.keys(PANELS).map((name, number) => [
+addKeys(Object.keys(PANELS).map((name, number) => [
   String(number + 1), say(`rulings.tab.${name}`), () => {
     select(name);
     tabs[name].focus();

@@ -1,52 +1,52 @@
 // Elements that several panels of the ruling desk use.
 
 import { post } from "../api.mjs";
-import { byWhom } from "../by-whom.mjs";
+import { senderText } from "../sender.mjs";
 import { h } from "../dom.mjs";
-import { keep, kept } from "../kept.mjs";
-import { SIDES, sideOf } from "../seats.mjs";
-import { both, say } from "../words.mjs";
+import { storedValue, storeValue } from "../storage.mjs";
+import { sideOf, SIDES } from "../seats.mjs";
+import { say, textOf } from "../words.mjs";
 
 /** Return a seat with its player's name: 北 李娜. */
-export function atSeat(at, seat) {
+export function seatText(at, seat) {
   const name = at.state?.match.pairs[sideOf(seat)]?.players?.[seat];
   return name ? `${say(`seat.${seat}`)} ${name}` : say(`seat.${seat}`);
 }
 
 /** Return a side with its pair's number and name. */
-export function ofSide(at, side) {
+export function sideText(at, side) {
   const pair = at.state?.match.pairs[side];
   return pair ? `${say(`side.${side}`)} ${pair.id} ${pair.name}` : say(`side.${side}`);
 }
 
 /** Return the subject of a ruling: the seat, or the side if no seat is named. */
-export function whom(at, one) {
-  return one.seat ? atSeat(at, one.seat) : ofSide(at, one.side);
+export function rulingSubjectText(at, one) {
+  return one.seat ? seatText(at, one.seat) : sideText(at, one.side);
 }
 
 /** Show an article, or that the rulebook has none and the rule is provisional. */
-export function article(words, provisional = false) {
+export function showArticle(words, provisional = false) {
   if (!words) return h("span", { class: "article provisional" }, say("rulings.provisional"));
   return h("span", { class: "article" }, words,
     provisional ? h("span", { class: "provisional" }, say("rulings.partly-provisional")) : null);
 }
 
 /** Return the source of a spoken decision: the chief, and the person who entered it. */
-export function byMouth(chief, entered) {
-  return say("rulings.by-mouth", { chief, by: byWhom(entered) });
+export function spokenSourceText(chief, entered) {
+  return say("rulings.by-mouth", { chief, by: senderText(entered) });
 }
 
 /** Show what happens to the cards after an offence, independent of the penalty; null if unknown. */
-export function remedy(at, offence) {
+export function showRemedy(at, offence) {
   const one = at.book?.ladder?.groups.flatMap((group) => group.offences).find((each) => each.id === offence);
-  return one ? h("p", { class: "remedy" }, h("b", null, say("rulings.cards-then")), both(one, "remedy")) : null;
+  return one ? h("p", { class: "remedy" }, h("b", null, say("rulings.cards-then")), textOf(one, "remedy")) : null;
 }
 
 /** Make a row of buttons, one of which can be chosen: {node, value(), set(value), options(list)}.
  *
  * `options`: [[value, words, {disabled, title}?]…]. With `free`, a second tap removes the choice.
  */
-export function chips({ label, options, value = null, free = false, onchange = () => {} }) {
+export function makeChoiceButtons({ label, options, value = null, free = false, onchange = () => {} }) {
   let chosen = value;
   const row = h("div", { class: "chips", role: "group", "aria-label": label });
   const draw = (list) => {
@@ -79,17 +79,17 @@ export function chips({ label, options, value = null, free = false, onchange = (
 }
 
 /** Make a row of a form with its label. */
-export function row(label, ...inside) {
+export function makeFormRow(label, ...inside) {
   return h("div", { class: "row" }, label ? h("span", { class: "label" }, label) : null, inside);
 }
 
 /** Make a line with a sign, because colour alone must not carry a meaning. */
-export function noted(kind, sign, ...words) {
+export function makeSignLine(kind, sign, ...words) {
   return h("p", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, sign), words);
 }
 
 /** Make a switch with its label: {node, value(), set(value)}. */
-export function toggle(label, { hint = "", onchange = () => {} } = {}) {
+export function makeSwitch(label, { hint = "", onchange = () => {} } = {}) {
   const box = h("input", { type: "checkbox", onchange: () => onchange(box.checked) });
   return {
     node: h("label", { class: "toggle" }, box, h("span", null, label, hint ? h("small", null, hint) : null)),
@@ -102,13 +102,13 @@ export function toggle(label, { hint = "", onchange = () => {} } = {}) {
 
 /** Make the fields for a chief's decision that a referee enters:
  * {node, args() → {} | {verbal, by}, shown(whether)}. */
-export function byWord(at) {
+export function makeSpokenFields(at) {
   const name = h("input", {
-    type: "text", value: kept("chief", ""), maxlength: 64, autocomplete: "off",
+    type: "text", value: storedValue("chief", ""), maxlength: 64, autocomplete: "off",
     "aria-label": say("rulings.chiefs-name"), placeholder: say("rulings.chiefs-name"),
-    oninput: () => keep("chief", name.value.trim() || null),
+    oninput: () => storeValue("chief", name.value.trim() || null),
   });
-  const on = toggle(say("rulings.by-word"), {
+  const on = makeSwitch(say("rulings.by-word"), {
     hint: say("rulings.by-word-hint"),
     onchange: (value) => {
       name.hidden = !value;
@@ -128,31 +128,31 @@ export function byWord(at) {
 }
 
 /** Return the field for the chief's name, which a referee fills in; null for the chief. */
-export function chiefsName(at) {
+export function makeChiefField(at) {
   if (at.chief()) return null;
   return { name: "by", kind: "text", label: say("rulings.chiefs-name"), hint: say("rulings.by-word-hint"),
-    required: true, value: kept("chief", ""), max: 64 };
+    required: true, value: storedValue("chief", ""), max: 64 };
 }
 
 /** Ask the table for the effect of a decision. Return the answer, or {refused: words}. */
-export async function foresee(at, cmd, args) {
+export async function requestPreview(at, cmd, args) {
   try {
     const seen = await post(`/api/tables/${encodeURIComponent(at.table)}/foresee`, { cmd, args });
-    return seen.refused ? { refused: both(seen.refused) } : seen;
+    return seen.refused ? { refused: textOf(seen.refused) } : seen;
   } catch (error) {
     return { refused: error.message };
   }
 }
 
 /** Show the effect of a decision: levels, deals, and the state of the match after it. */
-export function outlook(seen) {
+export function showPreview(seen) {
   if (!seen) return h("p", { class: "outlook quiet" }, say("rulings.asking"));
   if (seen.refused) return h("p", { class: "outlook bad" }, h("span", { class: "sign" }, "✕"), seen.refused);
-  return h("ul", { class: "outlook", "aria-label": say("rulings.outlook") }, linesOf(seen).map((line) => h("li", null, line)));
+  return h("ul", { class: "outlook", "aria-label": say("rulings.outlook") }, previewTexts(seen).map((line) => h("li", null, line)));
 }
 
 /** Return the same effects as texts, for a question that confirms. */
-export function linesOf(seen) {
+export function previewTexts(seen) {
   if (!seen || seen.refused) return [];
   const { now, then } = seen;
   const lines = [];
@@ -174,22 +174,22 @@ export function linesOf(seen) {
   if (then.deal !== now.deal || then.level !== now.level) {
     lines.push(say("rulings.level-then", { deal: then.deal, level: then.level }));
   }
-  if (then.phase !== now.phase) lines.push(say("rulings.phase-then", { phase: both(then, "phase") }));
-  if (both(then, "next") && both(then, "next") !== both(now, "next")) {
-    lines.push(say("rulings.next-then", { next: both(then, "next") }));
+  if (then.phase !== now.phase) lines.push(say("rulings.phase-then", { phase: textOf(then, "phase") }));
+  if (textOf(then, "next") && textOf(then, "next") !== textOf(now, "next")) {
+    lines.push(say("rulings.next-then", { next: textOf(then, "next") }));
   }
   if (then.verdict && !now.verdict) {
     const side = then.verdict.winner ? say(`side.${then.verdict.winner}`) : say("rulings.nobody");
-    lines.push(say("rulings.match-ends", { side, how: both(then.verdict, "how") }));
+    lines.push(say("rulings.match-ends", { side, how: textOf(then.verdict, "how") }));
   } else if (now.verdict && !then.verdict) lines.push(say("rulings.match-reopens"));
   return lines;
 }
 
 /** Return true if an answer changes the match: more than the loss of a turn. */
-export function moves(one) {
+export function changesMatch(one) {
   const serious = ["foul", "match_forfeit", "disqualification"].includes(one.penalty);
   return serious || one.effects.length > (one.loses_turn ? 1 : 0);
 }
 
 /** Return a label without "…". A button with "…" opens a question; the button there has none. */
-export const bare = (words) => words.replace("…", "");
+export const labelWithoutDots = (words) => words.replace("…", "");

@@ -1,7 +1,7 @@
 // The people of the console. Each is invited with a code that works once and for a limited time.
 
 import { del, get, post } from "../api.mjs";
-import { ask, confirmed, told } from "../dialog.mjs";
+import { askConfirmation, askValues, showMessage } from "../dialog.mjs";
 import { fill, h, s } from "../dom.mjs";
 import { language, say } from "../words.mjs";
 
@@ -33,7 +33,7 @@ export class People {
   }
 
   async invite() {
-    const said = await ask({
+    const said = await askValues({
       title: say("setup.invite"),
       text: say("setup.invite-text"),
       fields: [
@@ -54,7 +54,7 @@ export class People {
     try {
       const { code, name, until_ms: untilMs } = await post("/api/people", wish);
       const { address, rows } = await post("/api/setup/qr", { code });
-      await told({
+      await showMessage({
         title: say("setup.code-title", { name }),
         text: say("setup.code-text"),
         more: [h("p", { class: "code" }, code), h("p", null, say("setup.code-until", { time: moment(untilMs) })), h("div", { class: "qr" }, drawn(rows, address)), h("p", { class: "quiet" }, address.replace(/#.*/, "")),
@@ -67,7 +67,7 @@ export class People {
   }
 
   async remove(name) {
-    const sure = await confirmed({ title: say("setup.remove-person-title", { name }), text: say("setup.remove-person-text"), yes: say("setup.remove-person"), danger: true });
+    const sure = await askConfirmation({ title: say("setup.remove-person-title", { name }), text: say("setup.remove-person-text"), yes: say("setup.remove-person"), danger: true });
     if (!sure) return;
     try {
       await del("/api/people", { name });

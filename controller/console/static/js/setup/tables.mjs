@@ -2,10 +2,10 @@
 
 import { del } from "../api.mjs";
 import { data, fill, h, keyed } from "../dom.mjs";
-import { confirmed } from "../dialog.mjs";
-import { HARDWARE, promises } from "../hardware.mjs";
-import { ofDay } from "../time.mjs";
-import { pairWords, say } from "../words.mjs";
+import { askConfirmation } from "../dialog.mjs";
+import { HARDWARE, missingGuarantees } from "../hardware.mjs";
+import { timeOfDay } from "../time.mjs";
+import { pairText, say } from "../words.mjs";
 
 const SIGNS = { live: "✓", connecting: "…", key_refused: "✕", other_key: "✕", silent: "✕", stale: "✕" };
 
@@ -30,7 +30,7 @@ export class TableList {
   }
 
   lines(one) {
-    const standing = say(`setup.standing.${one.standing}`, { time: ofDay(one.since_ms, true) });
+    const standing = say(`setup.standing.${one.standing}`, { time: timeOfDay(one.since_ms, true) });
     return [
       h("p", { class: "line" },
         h("b", null, one.id),
@@ -39,8 +39,8 @@ export class TableList {
         h("a", { class: "button small", href: `/table/${encodeURIComponent(one.id)}` }, say("setup.open")),
         one.fixed ? h("small", null, say("setup.fixed")) : this.remove(one)),
       h("p", { class: "quiet" }, one.feed.replace("tcp://", ""), one.fingerprint ? [" · ", say("setup.fingerprint"), " ", h("code", null, one.fingerprint)] : ""),
-      one.hardware ? h("ul", { class: "quiet hardware" }, HARDWARE.map((name) => h("li", null, say(`setup.hal-${name}`, { what: pairWords(one.hardware[name]) })))) : null,
-      promises(one.hardware),
+      one.hardware ? h("ul", { class: "quiet hardware" }, HARDWARE.map((name) => h("li", null, say(`setup.hal-${name}`, { what: pairText(one.hardware[name]) })))) : null,
+      missingGuarantees(one.hardware),
       one.standing === "key_refused" ? h("p", { class: "todo" }, say("setup.refused")) : null,
       one.standing === "other_key" ? h("p", { class: "todo" }, say("setup.other-key")) : null,
       one.standing === "silent" ? h("p", { class: "todo" }, say("setup.silent")) : null,
@@ -49,7 +49,7 @@ export class TableList {
 
   remove(one) {
     const act = async () => {
-      const sure = await confirmed({
+      const sure = await askConfirmation({
         title: say("setup.remove-title", { table: one.id }),
         text: say("setup.remove-text"),
         yes: say("setup.remove"),

@@ -2,10 +2,10 @@
 // state. A command without a row here is asked exactly as /api/commands lists it.
 
 import { h } from "../dom.mjs";
-import { faultWords } from "../faults.mjs";
-import { SEATS, SIDES, sideOf } from "../seats.mjs";
-import { cardPick, orderPick, seatPick } from "./pick.mjs";
-import { both, say, sayable } from "../words.mjs";
+import { faultText } from "../faults.mjs";
+import { SEATS, sideOf, SIDES } from "../seats.mjs";
+import { makeCardPicker, makeOrderPicker, makeSeatPicker } from "./pickers.mjs";
+import { hasText, say, textOf } from "../words.mjs";
 
 /** Commands that cannot be undone. Their question is red. */
 export const FINAL = new Set([
@@ -14,7 +14,7 @@ export const FINAL = new Set([
 
 /** Commands that need a question only in some states: true means that no question is asked. */
 const STRAIGHT = {
-  start_deal: (state) => !uncut(state),
+  start_deal: (state) => !startsWithoutCut(state),
   resume: (state, me) => me.role !== "chief",
 };
 
@@ -103,7 +103,7 @@ const CHECKS = {
  *
  * `given`: the known arguments. Returns {form, pack(values) → args}.
  */
-export function question(ctx, cmd, given = {}) {
+export function commandQuestion(ctx, cmd, given = {}) {
   const { state, me } = ctx;
   if (STRAIGHT[cmd]?.(state, me)) return null;
   if (cmd === "set_match") return layOut(state);
@@ -123,8 +123,8 @@ export function question(ctx, cmd, given = {}) {
   if (!fields.length) return null;
   return {
     form: {
-      title: label(ctx, cmd), text: sure(`table.sure.${cmd}-text`), fields, check: CHECKS[cmd],
-      danger: FINAL.has(cmd) || cmd === "start_deal", yes: label(ctx, cmd),
+      title: commandLabel(ctx, cmd), text: sure(`table.sure.${cmd}-text`), fields, check: CHECKS[cmd],
+      danger: FINAL.has(cmd) || cmd === "start_deal", yes: commandLabel(ctx, cmd),
     },
     pack: (values) => {
       const { by, ...said } = values;
@@ -135,23 +135,23 @@ export function question(ctx, cmd, given = {}) {
 }
 
 /** Return the question before a command without fields, or null if it needs none. */
-export function sureOf(ctx, cmd) {
+export function confirmationQuestion(ctx, cmd) {
   if (!FINAL.has(cmd)) return null;
   return {
-    title: sure(`table.sure.${cmd}`) || label(ctx, cmd), text: sure(`table.sure.${cmd}-text`), yes: label(ctx, cmd), danger: true,
+    title: sure(`table.sure.${cmd}`) || commandLabel(ctx, cmd), text: sure(`table.sure.${cmd}-text`), yes: commandLabel(ctx, cmd), danger: true,
   };
 }
 
 /** Return the label of a command. The label of `confirm` (确认) depends on the phase. */
-export function label(ctx, cmd) {
+export function commandLabel(ctx, cmd) {
   const { state, commands } = ctx;
-  if (cmd === "start_deal" && state && uncut(state)) return say("table.uncut");
-  if (cmd === "confirm" && state && sayable(`table.green.${green(state.match)}`)) return say(`table.green.${green(state.match)}`);
-  return both(commands[cmd] ?? {}, "label") || cmd;
+  if (cmd === "start_deal" && state && startsWithoutCut(state)) return say("table.uncut");
+  if (cmd === "confirm" && state && hasText(`table.green.${green(state.match)}`)) return say(`table.green.${green(state.match)}`);
+  return textOf(commands[cmd] ?? {}, "label") || cmd;
 }
 
 /** Return true if `start_deal` would continue the present deal without a cut. */
-export function uncut(state) {
+export function startsWithoutCut(state) {
   return state.machine.phase === "committed";
 }
 
@@ -163,14 +163,14 @@ function green({ phase, led, outs }) {
 }
 
 function sure(key) {
-  return sayable(key) ? say(`table.sure.${key.slice("table.sure.".length)}`) : "";
+  return hasText(key) ? say(`table.sure.${key.slice("table.sure.".length)}`) : "";
 }
 
 function fieldOf(cmd, arg, about) {
   const kind = arg.kind === "choice" && !arg.choices ? "text" : arg.kind;
   const base = {
     name: arg.name, kind, required: arg.required, min: arg.min ?? undefined, max: arg.max ?? undefined,
-    label: sayable(`table.arg.${arg.name}`) ? say(`table.arg.${arg.name}`) : both(arg, "words") || arg.name,
+    label: hasText(`table.arg.${arg.name}`) ? say(`table.arg.${arg.name}`) : textOf(arg, "words") || arg.name,
     value: arg.default ?? undefined,
     choices: arg.kind === "choice" ? arg.choices?.map((one) => [one, String(one)]) : (arg.kind === "seat" && about.seats) || undefined,
   };
@@ -184,7 +184,7 @@ function fieldOf(cmd, arg, about) {
 }
 
 /** Kinds of arguments with their own pickers. */
-const DRAWN = { seat: seatPick, order: orderPick, card: cardPick };
+const DRAWN = { seat: makeSeatPicker, order: makeOrderPicker, card: makeCardPicker };
 
 function players({ match }) {
   return Object.fromEntries(SEATS.map((seat) => [seat, match.pairs?.[sideOf(seat)]?.players?.[seat] ?? ""]));
@@ -232,14 +232,14 @@ function partner(seat) {
 }
 
 function setWords(state, one) {
-  const bar = one.barred.length ? ` ✕ ${say("table.health.barred", { why: faultWords(one.barred) })}` : "";
+  const bar = one.barred.length ? ` ✕ ${say("table.health.barred", { why: faultText(one.barred) })}` : "";
   const at = state.machine.card_set === one.id ? ` · ${say("table.health.in")}` : "";
   return `${one.id} (${one.back})${at}${bar}`;
 }
 
 function open(state) {
-  const alerts = state.alerts.map((one) => [one.name, both({ en: one.cause, zh: one.cause_zh })]);
-  const calls = state.calls.map((one) => [one.reason.toUpperCase(), both(one, "words") || one.reason]);
+  const alerts = state.alerts.map((one) => [one.name, textOf({ en: one.cause, zh: one.cause_zh })]);
+  const calls = state.calls.map((one) => [one.reason.toUpperCase(), textOf(one, "words") || one.reason]);
   return [...new Map([...alerts, ...calls]).entries()];
 }
 

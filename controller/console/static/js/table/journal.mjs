@@ -2,20 +2,20 @@
 
 import { get } from "../api.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
-import { keep, kept } from "../kept.mjs";
-import { ofDay } from "../time.mjs";
-import { both, say } from "../words.mjs";
+import { storedValue, storeValue } from "../storage.mjs";
+import { timeOfDay } from "../time.mjs";
+import { say, textOf } from "../words.mjs";
 
 /** Make the list of events. Call `newest(lines)` with the lines of the stream. */
-export function journal(ctx) {
+export function makeEventList(ctx) {
   const lines = new Map();
   const nodes = new Map();
   let before = null;
   let began = 0; // how often the list was restarted after missed lines
   const all = byId("journal-all");
-  all.checked = kept("journal-all", false);
+  all.checked = storedValue("journal-all", false);
   all.addEventListener("change", () => {
-    keep("journal-all", all.checked);
+    storeValue("journal-all", all.checked);
     draw();
   });
   byId("journal-older").addEventListener("click", older);
@@ -67,9 +67,9 @@ export function journal(ctx) {
   function line(one) {
     const node = h("li", null);
     data(node, "quiet", one.quiet ? "yes" : null);
-    fill(node, h("time", { datetime: one.time, title: `${one.n} · ${one.kind}` }, ofDay(Date.parse(one.time), true)),
+    fill(node, h("time", { datetime: one.time, title: `${one.n} · ${one.kind}` }, timeOfDay(Date.parse(one.time), true)),
       one.deal ? h("span", { class: "of" }, say("table.deal", { deal: one.deal })) : null,
-      h("span", { class: "told" }, both(one)),
+      h("span", { class: "told" }, textOf(one)),
       one.corrects ? h("a", { class: "button small", href: `${ctx.path}/rulings#correct` }, say("table.journal.adjust")) : null);
     return node;
   }

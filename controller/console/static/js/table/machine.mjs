@@ -1,16 +1,16 @@
 // The machine of a table: the cards, sets, boards, and the proof of the deal.
 
-import { byWhom } from "../by-whom.mjs";
+import { senderText } from "../sender.mjs";
 import { attr, byId, data, fill, h, shown, text } from "../dom.mjs";
-import { faultWords } from "../faults.mjs";
-import { HARDWARE, promises } from "../hardware.mjs";
+import { faultText } from "../faults.mjs";
+import { HARDWARE, missingGuarantees } from "../hardware.mjs";
 import { SEATS } from "../seats.mjs";
-import { pairWords, say } from "../words.mjs";
+import { pairText, say } from "../words.mjs";
 
 const CARDS = 108;
 
 /** Make the panel of the machine: the progress of the cards, and what the machine waits for. */
-export function machine(ctx) {
+export function makeMachinePanel(ctx) {
   const phase = h("p", { class: "phase" });
   const bar = h("progress", { max: CARDS, value: 0 });
   const fed = h("p", { class: "quiet" });
@@ -45,9 +45,9 @@ export function machine(ctx) {
       ahead && say("table.machine.ahead", { deal: found.deal }),
       found.cutters?.length && say("table.machine.cutters", { seats: found.cutters.map((seat) => say(`seat.${seat}`)).join(" ") }),
       found.counter !== null && say("table.machine.counter", { n: found.counter }),
-      nextSet(found) && say("table.machine.set", { set: nextSet(found) }),
+      findNextSet(found) && say("table.machine.set", { set: findNextSet(found) }),
       found.set_out && say("table.machine.set-out", { set: found.set_out }),
-      ...Object.entries(found.pauses ?? {}).map(([role, by]) => say("table.machine.pause", { role: say(`role.${role}`), by: byWhom(by) })),
+      ...Object.entries(found.pauses ?? {}).map(([role, by]) => say("table.machine.pause", { role: say(`role.${role}`), by: senderText(by) })),
     ].filter(Boolean).map((one) => h("li", null, one)));
   }
 
@@ -55,12 +55,12 @@ export function machine(ctx) {
 }
 
 /** Return the set for this or the next deal; null: the players must first bring it back. */
-export function nextSet({ card_set: next, set_out: out }) {
+export function findNextSet({ card_set: next, set_out: out }) {
   return next === out ? null : next;
 }
 
 /** Make the panel with sets, counters, and the reports of boards and program. */
-export function health(ctx) {
+export function makeHealthPanel(ctx) {
   const counters = h("dl", { class: "counters" });
   const sets = h("tbody");
   const rest = h("dl", { class: "said" });
@@ -94,20 +94,20 @@ export function health(ctx) {
     const hardware = ctx.at?.hardware;
     const release = state.release ? `${state.release.version} · ${state.release.serial} (${state.release.hash.slice(0, 8)}…)` : say("table.health.no-release");
     fill(rest, [
-      ["profile", ctx.at?.rules ? pairWords(ctx.at.rules) : state.match.profile], ["release", release], ["dealer", board("dealer")], ["reader", board("reader")],
-      ...(hardware ? HARDWARE.map((name) => [`hal-${name}`, pairWords(hardware[name])]) : []),
+      ["profile", ctx.at?.rules ? pairText(ctx.at.rules) : state.match.profile], ["release", release], ["dealer", board("dealer")], ["reader", board("reader")],
+      ...(hardware ? HARDWARE.map((name) => [`hal-${name}`, pairText(hardware[name])]) : []),
       ["head", `${state.head.slice(0, 16)}…`], ["boot", state.boot],
     ].map(([name, value]) => [h("dt", null, say(`table.health.${name}`)), h("dd", null, value)]));
-    fill(cannot, promises(hardware));
+    fill(cannot, missingGuarantees(hardware));
   }
 
   function standing(state, one) {
     const where = [
-      nextSet(state.machine) === one.id && say("table.health.in"),
+      findNextSet(state.machine) === one.id && say("table.health.in"),
       state.machine.set_out === one.id && say("table.health.out"),
     ].filter(Boolean);
     const bar = one.barred.length
-      ? h("strong", { class: "bad" }, "✕ ", say("table.health.barred", { why: faultWords(one.barred) }))
+      ? h("strong", { class: "bad" }, "✕ ", say("table.health.barred", { why: faultText(one.barred) }))
       : h("span", null, say("table.health.ready"));
     return [bar, where.length ? ` · ${where.join(" · ")}` : ""];
   }
@@ -121,7 +121,7 @@ function attemptWords({ deal, of_deal: attempt }) {
 }
 
 /** Make the panel with the commitments of the attempts and the link to check them. */
-export function proof(ctx) {
+export function makeProofPanel(ctx) {
   let before = "";
 
   function draw() {

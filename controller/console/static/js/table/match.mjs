@@ -1,12 +1,12 @@
 // The match of a table: clocks, tribute and return, rulings, the result.
 
-import { cardWords } from "../cards.mjs";
+import { cardText } from "../cards.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
-import { left, now, span } from "../time.mjs";
-import { both, say, sayable } from "../words.mjs";
+import { durationText, now, secondsLeft } from "../time.mjs";
+import { hasText, say, textOf } from "../words.mjs";
 
 /** Make the panel with clocks, tribute duties, rulings and the result. */
-export function matchParts(ctx) {
+export function makeMatchPanel(ctx) {
   const clocks = new Map();
   let rest = "";
 
@@ -39,13 +39,13 @@ export function matchParts(ctx) {
     for (const [key, node] of clocks) {
       const clock = all.get(key);
       const [name, time, more] = node.children;
-      const seconds = left(clock, since);
+      const seconds = secondsLeft(clock, since);
       text(name, key === "match" ? say("table.clock.match") : [who(clock), duty(clock.duty)].join(" · "));
-      text(time, span(seconds * 1000));
+      text(time, durationText(seconds * 1000));
       data(node, "low", seconds <= (key === "match" ? 300 : 5) ? "yes" : null);
       const marks = [!clock.running && say("table.clock.stands"), seconds <= 0 && (key === "match" ? say("table.clock.over") : say("table.clock.said"))];
       if (key === "match") {
-        if (match.added_time_s) marks.push(say("table.clock.added", { time: span(match.added_time_s * 1000) }));
+        if (match.added_time_s) marks.push(say("table.clock.added", { time: durationText(match.added_time_s * 1000) }));
         if (match.announced === "last_deal") marks.push(say("table.clock.last_deal"));
       }
       text(more, marks.filter(Boolean).join(" "));
@@ -62,7 +62,7 @@ function who(clock) {
 }
 
 function duty(name) {
-  return sayable(`table.duty.${name}`) ? say(`table.duty.${name}`) : name;
+  return hasText(`table.duty.${name}`) ? say(`table.duty.${name}`) : name;
 }
 
 function tribute(found) {
@@ -78,7 +78,7 @@ function tribute(found) {
       const line = paid
         ? say("table.tribute.to", { giver: say(`seat.${seat}`), to: say(`seat.${paid.to}`) })
         : say("table.tribute.pays", { seat: say(`seat.${seat}`) });
-      const due = found.required[seat] ? `${say("table.tribute.required", { card: cardWords(found.required[seat]) })} · ` : "";
+      const due = found.required[seat] ? `${say("table.tribute.required", { card: cardText(found.required[seat]) })} · ` : "";
       add(found.laid.includes(seat) ? "good" : "wait", line, " · ", due, found.laid.includes(seat) ? say("table.tribute.laid") : say("table.tribute.waits"));
     }
     if (found.equal) add("", say("table.tribute.equal"));
@@ -87,7 +87,7 @@ function tribute(found) {
       const given = found.given.includes(one.giver);
       add(given ? "good" : "wait",
         say("table.tribute.returns", { giver: say(`seat.${one.giver}`), to: say(`seat.${one.to}`) }), " · ",
-        one.card ? cardWords(one.card) : say(`table.rule.${one.rule}`), " · ",
+        one.card ? cardText(one.card) : say(`table.rule.${one.rule}`), " · ",
         given ? say("table.tribute.given") : say("table.tribute.not-given"));
     }
     if (found.returns.length && found.returns_shown !== "open") add("quiet", say(`table.tribute.${found.returns_shown}`));
@@ -99,7 +99,7 @@ function rulings(list) {
   shown(byId("ruled"), list.length);
   fill(byId("ruled-list"), [...list].reverse().map((one) => h("li", { data: { state: one.state } },
     h("b", null, one.id), " ", one.seat ? say(`seat.${one.seat}`) : say(`side.${one.side}`), " · ",
-    both(one, "offence"), " · ", both(one, "penalty"), one.article ? ` (${one.article})` : "", " · ",
+    textOf(one, "offence"), " · ", textOf(one, "penalty"), one.article ? ` (${one.article})` : "", " · ",
     h("strong", null, one.state === "proposed" && one.needs === "chief" ? say("table.ruling.chief") : say(`table.ruling.${one.state}`)),
     one.verbal && !one.confirmed_by ? ` · ${say("table.ruling.verbal")}` : "")));
 }
@@ -110,7 +110,7 @@ function result(match) {
   const { verdict, score } = match;
   fill(byId("result-list"), [
     verdict.winner ? say("table.result.winner", { side: say(`side.${verdict.winner}`) }) : say("table.result.draw"),
-    both(verdict, "how"),
+    textOf(verdict, "how"),
     score?.match_points && say("table.result.score", score.match_points),
     score?.level_points && say("table.result.levels", score.level_points),
     say("table.result.signed", { n: match.signed.length, m: match.signers.length }),

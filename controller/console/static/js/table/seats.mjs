@@ -2,11 +2,11 @@
 
 import { byId, data, fill, h, shown, text } from "../dom.mjs";
 import { SEATS, sideOf } from "../seats.mjs";
-import { span } from "../time.mjs";
-import { both, say } from "../words.mjs";
+import { durationText } from "../time.mjs";
+import { say, textOf } from "../words.mjs";
 
 /** Make the round of seats. A touch on a seat opens its commands. */
-export function seats(ctx) {
+export function makeSeatRound(ctx) {
   const level = h("p", { class: "level" });
   const phase = h("p", { class: "phase" });
   const nodes = new Map(SEATS.map((seat) => {
@@ -24,12 +24,12 @@ export function seats(ctx) {
     if (!state) return;
     const { match } = state;
     text(level, match.level && match.deal ? say("table.plays", { level: match.level }) : "");
-    text(phase, match.suspended === null ? both(match, "phase") : `${say("table.suspended")} · ${both(match, "phase")}`);
+    text(phase, match.suspended === null ? textOf(match, "phase") : `${say("table.suspended")} · ${textOf(match, "phase")}`);
     for (const seat of SEATS) {
       const one = nodes.get(seat);
       const player = (match.pairs?.[sideOf(seat)]?.players ?? {})[seat];
       text(one.name, player ?? say("table.at.nobody"));
-      const said = standing(state, seat, ctx.ago);
+      const said = playerState(state, seat, ctx.ago);
       fill(one.marks, said.map(([kind, words]) => h("span", { class: `mark ${kind}` }, words)));
       data(one.node, "waited", match.waiting_for.includes(seat) ? "yes" : null);
       data(one.node, "called", state.calls.some((call) => call.seat === seat) ? "yes" : null);
@@ -45,11 +45,11 @@ export function seats(ctx) {
 }
 
 /** Return the state of a player, the most urgent first: [kind, words]. */
-function standing(state, seat, ago) {
+function playerState(state, seat, ago) {
   const { match } = state;
   const found = [];
   for (const call of state.calls.filter((one) => one.seat === seat && one.reason === "button")) {
-    found.push(["bad", `⚑ ${say("table.at.called", { time: span(ago(call.since)) })}`]);
+    found.push(["bad", `⚑ ${say("table.at.called", { time: durationText(ago(call.since)) })}`]);
   }
   if (match.claimed === seat) found.push(["bad", `! ${say("table.at.claimed")}`]);
   if (match.waiting_for.includes(seat)) found.push(["wait", `… ${say("table.at.waited")}`]);

@@ -1,32 +1,32 @@
 // A claim of a wrong count: stop, search, and compare four hands with the right numbers. Then play
 // continues, or the cards are dealt again. After the first lead nothing is dealt again.
 
-import { ask } from "../dialog.mjs";
+import { askValues } from "../dialog.mjs";
 import { fill, h, shown, text } from "../dom.mjs";
-import { faultWords } from "../faults.mjs";
-import { orderButton } from "../order.mjs";
+import { faultText } from "../faults.mjs";
+import { makeCommandButton } from "../command-button.mjs";
 import { SEATS, sideOf } from "../seats.mjs";
 import { say } from "../words.mjs";
-import { atSeat, bare, byWord, ofSide, toggle } from "./parts.mjs";
+import { labelWithoutDots, makeSpokenFields, makeSwitch, seatText, sideText } from "./parts.mjs";
 
 const PLACES = ["pockets", "floor", "under", "sleeves"];
 
 /** Make the panel: {node, draw()}. */
-export function counting(at) {
+export function makeCountPanel(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const title = h("p", { class: "claimed" });
   const second = h("p", { class: "wait", hidden: true });
   const machine = h("p", { class: "quiet" });
-  const searched = PLACES.map((one) => toggle(say(`rulings.search.${one}`)));
+  const searched = PLACES.map((one) => makeSwitch(say(`rulings.search.${one}`)));
   const inputs = Object.fromEntries(SEATS.map((seat) => [seat, h("input", {
     type: "number", inputmode: "numeric", min: 0, max: 108, step: 1, id: `count-${seat}`, oninput: drawOutcome,
   })]));
   const due = Object.fromEntries(SEATS.map((seat) => [seat, h("small")]));
   const names = Object.fromEntries(SEATS.map((seat) => [seat, h("label", { for: `count-${seat}` })]));
-  const found = toggle(say("rulings.found"), { hint: say("rulings.found-hint"), onchange: drawOutcome });
+  const found = makeSwitch(say("rulings.found"), { hint: say("rulings.found-hint"), onchange: drawOutcome });
   const outcome = h("p", { class: "outcome", role: "status" });
-  const word = byWord(at);
-  const enter = orderButton({
+  const word = makeSpokenFields(at);
+  const enter = makeCommandButton({
     table: at.table, cmd: "recount", label: say("rulings.enter-counts"), kind: "go", ...about,
     args: counted,
     confirm: (args) => args && (right(args.counts) && !(found.value() && at.book?.found_redeals) ? null : {
@@ -38,15 +38,15 @@ export function counting(at) {
       for (const one of [...searched, found]) one.set(false);
     },
   });
-  const claim = orderButton({
+  const claim = makeCommandButton({
     table: at.table, cmd: "claim_count", label: say("rulings.claim"), ...about,
-    args: async () => ask({ title: bare(say("rulings.claim")), text: say("rulings.claim-text"), fields: [
+    args: async () => askValues({ title: labelWithoutDots(say("rulings.claim")), text: say("rulings.claim-text"), fields: [
       { name: "seat", kind: "seat", label: say("rulings.who-claims"), required: true, choices: at.offer("claim_count")?.seats ?? SEATS },
     ] }),
   });
-  const replace = orderButton({
+  const replace = makeCommandButton({
     table: at.table, cmd: "replace_set", label: say("rulings.replace-set"), ...about,
-    args: async () => ask({ title: bare(say("rulings.replace-set")), text: say("rulings.replace-text"), fields: [
+    args: async () => askValues({ title: labelWithoutDots(say("rulings.replace-set")), text: say("rulings.replace-text"), fields: [
       { name: "set", kind: "choice", label: say("rulings.set"), required: true,
         choices: (at.state?.sets ?? []).map((one) => [one.id, setWords(one)]) },
     ] }),
@@ -137,14 +137,14 @@ export function counting(at) {
       shown(steps, claimed);
       shown(title, claimed);
       shown(calm, !claimed);
-      if (claimed) text(title, say("rulings.claimed-by", { who: atSeat(at, match.claimed) }));
+      if (claimed) text(title, say("rulings.claimed-by", { who: seatText(at, match.claimed) }));
       shown(second, isSecond());
-      text(second, isSecond() ? say("rulings.second-claim", { pair: ofSide(at, sideOf(match.claimed)) }) : "");
+      text(second, isSecond() ? say("rulings.second-claim", { pair: sideText(at, sideOf(match.claimed)) }) : "");
       word.shown(isSecond());
       const landed = at.state.machine.landed;
       text(machine, landed ? say("rulings.machine-dealt", { fed: at.state.machine.fed, hands: SEATS.map((seat) => `${say(`seat.${seat}`)} ${landed[seat]}`).join("  ") }) : "");
       for (const seat of SEATS) {
-        text(names[seat], atSeat(at, seat));
+        text(names[seat], seatText(at, seat));
         const one = demanded(seat);
         text(due[seat], one ? say(one.or_one_less ? "rulings.due-or" : "rulings.due", { cards: one.cards, less: one.cards - 1 }) : "");
       }
@@ -152,13 +152,13 @@ export function counting(at) {
       enter.offer(at.offer("recount"));
       claim.offer(at.offer("claim_count"));
       replace.offer(at.offer("replace_set"));
-      fill(claims, ["NS", "EW"].map((side) => h("li", null, ofSide(at, side), say("rulings.colon"),
+      fill(claims, ["NS", "EW"].map((side) => h("li", null, sideText(at, side), say("rulings.colon"),
         say("rulings.claims-of", { n: match.claims.filter((seat) => sideOf(seat) === side).length }))));
     },
   };
 }
 
 function setWords(one) {
-  const why = one.barred.length ? say("rulings.set-barred", { why: faultWords(one.barred) }) : "";
+  const why = one.barred.length ? say("rulings.set-barred", { why: faultText(one.barred) }) : "";
   return say("rulings.set-words", { id: one.id, back: one.back }) + why;
 }

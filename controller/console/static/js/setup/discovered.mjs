@@ -1,13 +1,13 @@
 // Tables on the network, and a table at a typed address. A person compares the fingerprint first.
 
 import { post } from "../api.mjs";
-import { ask } from "../dialog.mjs";
+import { askValues } from "../dialog.mjs";
 import { data, fill, h, keyed } from "../dom.mjs";
 import { say } from "../words.mjs";
 
 const GROUP = /^[0-9a-f]{4}$/;
 
-export class Found {
+export class DiscoveredTables {
   constructor(node, top, look) {
     this.node = node;
     this.top = top;
@@ -45,7 +45,7 @@ export class Found {
   }
 
   async take(one) {
-    const said = await ask({
+    const said = await askValues({
       title: say("setup.take-title", { table: one.table }),
       text: say("setup.take-text"),
       more: [
@@ -61,7 +61,7 @@ export class Found {
   }
 
   async byHand() {
-    const said = await ask({
+    const said = await askValues({
       title: say("setup.by-hand"),
       text: say("setup.by-hand-text"),
       fields: [

@@ -1,21 +1,21 @@
 // Rulings: first the pending ones with their effects, then the decided ones.
 
 import { get } from "../api.mjs";
-import { ask } from "../dialog.mjs";
-import { byWhom } from "../by-whom.mjs";
+import { askValues } from "../dialog.mjs";
+import { senderText } from "../sender.mjs";
 import { data, fill, h, keyed, shown } from "../dom.mjs";
-import { keep } from "../kept.mjs";
-import { orderButton } from "../order.mjs";
+import { storeValue } from "../storage.mjs";
+import { makeCommandButton } from "../command-button.mjs";
 import { SEATS } from "../seats.mjs";
-import { both, pairWords, say } from "../words.mjs";
-import { SpokenCard } from "./spoken.mjs";
-import { article, bare, chiefsName, foresee, linesOf, moves, outlook, remedy, whom } from "./parts.mjs";
+import { pairText, say, textOf } from "../words.mjs";
+import { SpokenCorrectionCard } from "./spoken-correction.mjs";
+import { changesMatch, labelWithoutDots, makeChiefField, previewTexts, requestPreview, rulingSubjectText, showArticle, showPreview, showRemedy } from "./parts.mjs";
 
 const OPEN = (one) => one.state === "proposed";
 const UNCONFIRMED = (one) => one.state === "decided" && one.verbal && !one.confirmed_by;
 
 /** Make both lists: {open, closed, draw()}. */
-export function docket(at) {
+export function makeRulingLists(at) {
   const waiting = h("div", { class: "stack" });
   const over = h("div", { class: "stack" });
   const open = h("section", { class: "panel", "aria-labelledby": "open-title" },
@@ -31,7 +31,7 @@ export function docket(at) {
   }
 
   function spokenCard(name, one) {
-    if (!cards.has(name)) cards.set(name, new SpokenCard(at, one.row));
+    if (!cards.has(name)) cards.set(name, new SpokenCorrectionCard(at, one.row));
     return cards.get(name);
   }
 
@@ -65,58 +65,58 @@ function caseCard(at, name) {
   const node = h("article", { class: "case" }, head, facts, will, acts);
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
 
-  const approve = orderButton({
+  const approve = makeCommandButton({
     table: at.table, cmd: "approve", label: say("rulings.approve"), kind: "go", ...about,
     args: () => ({ ruling: name }), confirm: () => (grave(one) ? question() : null),
   });
-  const change = orderButton({
+  const change = makeCommandButton({
     table: at.table, cmd: "approve", label: say("rulings.change"), ...about, args: changed,
   });
-  const spoken = orderButton({
+  const spoken = makeCommandButton({
     table: at.table, cmd: "approve", label: say("rulings.approve-by-word"), kind: "go", ...about,
     args: async () => {
-      const said = await ask({
-        title: bare(say("rulings.approve-by-word")), more: outlook(seen), fields: [chiefsName(at)],
+      const said = await askValues({
+        title: labelWithoutDots(say("rulings.approve-by-word")), more: showPreview(seen), fields: [makeChiefField(at)],
       });
       return said && named({ ruling: name, verbal: true, by: said.by });
     },
   });
-  const reject = orderButton({
+  const reject = makeCommandButton({
     table: at.table, cmd: "reject", label: say("rulings.reject"), ...about, args: rejection,
   });
-  const overturn = orderButton({
+  const overturn = makeCommandButton({
     table: at.table, cmd: "reject", label: say("rulings.overturn"), ...about,
     args: async () => {
-      const then = await foresee(at, "reject", { ruling: name });
-      const field = chiefsName(at);
-      const said = await ask({
+      const then = await requestPreview(at, "reject", { ruling: name });
+      const field = makeChiefField(at);
+      const said = await askValues({
         title: say("rulings.overturn-title", { id: name }), text: say("rulings.overturn-text"),
-        more: outlook(then), danger: true, fields: field ? [field] : [], yes: bare(say("rulings.overturn")),
+        more: showPreview(then), danger: true, fields: field ? [field] : [], yes: labelWithoutDots(say("rulings.overturn")),
       });
       return said && named({ ruling: name, ...(said.by ? { verbal: true, by: said.by } : {}) });
     },
   });
-  const confirm = orderButton({
+  const confirm = makeCommandButton({
     table: at.table, cmd: "confirm_verbal", label: say("rulings.confirm-verbal"), kind: "go", ...about,
     args: { ruling: name },
   });
 
   function named(args) {
-    keep("chief", args.by ?? null);
+    storeValue("chief", args.by ?? null);
     return args;
   }
 
   function question() {
     return {
-      title: say("rulings.approve-title", { what: both(one, "penalty"), whom: whom(at, one) }),
-      text: [...effects(one), ...linesOf(seen)].join("\n"), yes: say("rulings.approve"), danger: true,
+      title: say("rulings.approve-title", { what: textOf(one, "penalty"), whom: rulingSubjectText(at, one) }),
+      text: [...effectTexts(one), ...previewTexts(seen)].join("\n"), yes: say("rulings.approve"), danger: true,
     };
   }
 
   async function rejection() {
-    const field = one.needs === "chief" ? chiefsName(at) : null;
-    const said = await ask({
-      title: say("rulings.reject-title", { id: name }), fields: field ? [field] : [], yes: bare(say("rulings.reject")),
+    const field = one.needs === "chief" ? makeChiefField(at) : null;
+    const said = await askValues({
+      title: say("rulings.reject-title", { id: name }), fields: field ? [field] : [], yes: labelWithoutDots(say("rulings.reject")),
     });
     return said && named({ ruling: name, ...(said.by ? { verbal: true, by: said.by } : {}) });
   }
@@ -128,18 +128,18 @@ function caseCard(at, name) {
     const others = (at.book?.ladder?.penalties ?? []).filter((each) =>
       each.id !== one.penalty && !choices.some((known) => known.penalty === each.id));
     const list = [
-      ...legal.map((each) => [each.penalty, `${both(each)} (${each.article ?? say("rulings.provisional")})`]),
-      ...others.map((each) => [each.id, `${both(each)} (${say("rulings.discretion")})`]),
+      ...legal.map((each) => [each.penalty, `${textOf(each)} (${each.article ?? say("rulings.provisional")})`]),
+      ...others.map((each) => [each.id, `${textOf(each)} (${say("rulings.discretion")})`]),
     ];
-    const field = chiefsName(at);
-    const said = await ask({
-      title: say("rulings.change-title", { what: both(one, "penalty"), whom: whom(at, one) }),
+    const field = makeChiefField(at);
+    const said = await askValues({
+      title: say("rulings.change-title", { what: textOf(one, "penalty"), whom: rulingSubjectText(at, one) }),
       text: say("rulings.change-text"),
       fields: [
         { name: "penalty", kind: "choice", label: say("rulings.penalty"), choices: list, required: true },
         ...(field ? [field] : []),
       ],
-      yes: bare(say("rulings.change")),
+      yes: labelWithoutDots(say("rulings.change")),
     });
     return said && named({ ruling: name, penalty: said.penalty, ...(said.by ? { verbal: true, by: said.by } : {}) });
   }
@@ -155,11 +155,11 @@ function caseCard(at, name) {
       return;
     }
     seen = null;
-    fill(will, outlook(null));
-    const found = await foresee(at, "approve", { ruling: name });
+    fill(will, showPreview(null));
+    const found = await requestPreview(at, "approve", { ruling: name });
     if (of !== wanted) return;
     seen = found;
-    fill(will, outlook(seen));
+    fill(will, showPreview(seen));
   }
 
   return {
@@ -170,7 +170,7 @@ function caseCard(at, name) {
       data(node, "state", UNCONFIRMED(one) ? "unconfirmed" : one.state);
       if (!same) {
         fill(head, h("span", { class: "sign", "aria-hidden": "true" }, SIGNS[node.dataset.state]),
-          say(`rulings.state.${node.dataset.state}`), " · ", one.id, " · ", both(one, "penalty"), " · ", whom(at, one));
+          say(`rulings.state.${node.dataset.state}`), " · ", one.id, " · ", textOf(one, "penalty"), " · ", rulingSubjectText(at, one));
         fill(facts, details(at, one));
         const mine = one.needs === "referee" || at.chief();
         const open_ = OPEN(one) && at.may();
@@ -190,30 +190,30 @@ function caseCard(at, name) {
 
 const SIGNS = { proposed: "●", unconfirmed: "◐", decided: "✓", rejected: "✕" };
 
-const grave = (one) => moves(one.answer ?? { penalty: one.penalty, effects: [] });
+const grave = (one) => changesMatch(one.answer ?? { penalty: one.penalty, effects: [] });
 
 /** Return the effects of a ruling in words. Effects known only from missing entries are left out. */
-export function effects(one) {
-  return (one.answer?.effects ?? []).map(([en, zh]) => both({ en, zh }));
+export function effectTexts(one) {
+  return (one.answer?.effects ?? []).map(([en, zh]) => textOf({ en, zh }));
 }
 
 function details(at, one) {
-  const kind = both(one, "kind");
+  const kind = textOf(one, "kind");
   const lines = [
-    h("p", null, both(one, "offence"), kind ? [say("rulings.colon"), kind] : "", " ", article(one.article, one.answer?.provisional)),
-    one.answer ? h("p", { class: "quiet" }, both(one.answer, "why")) : null,
-    effects(one).length ? h("ul", { class: "effects" }, effects(one).map((line) => h("li", null, line))) : null,
-    one.state === "rejected" ? null : remedy(at, one.offence),
+    h("p", null, textOf(one, "offence"), kind ? [say("rulings.colon"), kind] : "", " ", showArticle(one.article, one.answer?.provisional)),
+    one.answer ? h("p", { class: "quiet" }, textOf(one.answer, "why")) : null,
+    effectTexts(one).length ? h("ul", { class: "effects" }, effectTexts(one).map((line) => h("li", null, line))) : null,
+    one.state === "rejected" ? null : showRemedy(at, one.offence),
     one.pointed_out_by ? h("p", { class: "quiet" }, pointedOut(at, one)) : null,
     one.settled_by_players ? h("p", null, say(`rulings.settled.${one.settled_by_players}`)) : null,
-    one.lapses?.length ? h("ul", { class: "lapses" }, one.lapses.map((each) => h("li", null, say("rulings.lapse"), say("rulings.colon"), both(each), " ", article(each.article)))) : null,
+    one.lapses?.length ? h("ul", { class: "lapses" }, one.lapses.map((each) => h("li", null, say("rulings.lapse"), say("rulings.colon"), textOf(each), " ", showArticle(each.article)))) : null,
     one.lapse_disputed ? h("p", { class: "wait" }, say("rulings.lapse-disputed")) : null,
-    one.changed_from ? h("p", null, say("rulings.changed-from", { what: pairWords(one.changed_from) })) : null,
+    one.changed_from ? h("p", null, say("rulings.changed-from", { what: pairText(one.changed_from) })) : null,
     h("p", { class: "quiet" }, [
-      say("rulings.of-deal", { deal: one.deal }), say("rulings.by", { by: byWhom(one.by) }),
-      one.decided ? say("rulings.approved-by", { by: pairWords(one.decided) }) : "",
-      one.confirmed_by ? say("rulings.confirmed-by", { by: byWhom(one.confirmed_by) }) : "",
-      one.rejected ? say("rulings.rejected-by", { by: pairWords(one.rejected) }) : "",
+      say("rulings.of-deal", { deal: one.deal }), say("rulings.by", { by: senderText(one.by) }),
+      one.decided ? say("rulings.approved-by", { by: pairText(one.decided) }) : "",
+      one.confirmed_by ? say("rulings.confirmed-by", { by: senderText(one.confirmed_by) }) : "",
+      one.rejected ? say("rulings.rejected-by", { by: pairText(one.rejected) }) : "",
     ].filter(Boolean).join(" · ")),
     one.needs === "chief" && one.state === "proposed" ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.needs-chief")) : null,
   ];
@@ -222,6 +222,6 @@ function details(at, one) {
 
 function pointedOut(at, one) {
   const who = SEATS.includes(one.pointed_out_by)
-    ? whom(at, { seat: one.pointed_out_by }) : say(`rulings.pointer.${one.pointed_out_by}`);
+    ? rulingSubjectText(at, { seat: one.pointed_out_by }) : say(`rulings.pointer.${one.pointed_out_by}`);
   return say("rulings.pointed-out", { who, when: say(`rulings.when.${one.pointed_out_when ?? "at_once"}`) });
 }

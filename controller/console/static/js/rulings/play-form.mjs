@@ -1,14 +1,14 @@
 // The cards of one play, tapped or typed, and the player's declaration.
 
-import { cardWords } from "../cards.mjs";
+import { cardText } from "../cards.mjs";
 import { data, fill, h, shown } from "../dom.mjs";
-import { both, say } from "../words.mjs";
-import { rankOf, spokenAs } from "./judged.mjs";
-import { chips } from "./parts.mjs";
+import { say, textOf } from "../words.mjs";
+import { declarationText, representedRank } from "./play-verdict.mjs";
+import { makeChoiceButtons } from "./parts.mjs";
 
 const MOST_READINGS = 14;
 
-export class Played {
+export class PlayForm {
   /** `wild(card)`: true for a wild card; `chosen()`: this play receives the taps; `changed()`. */
   constructor({ wild, chosen, changed }) {
     this.wild = wild;
@@ -50,14 +50,14 @@ export class Played {
 
   button(card, n) {
     return h("button", {
-      type: "button", class: "card", data: { suit: suitOf(card), wild: this.wild(card) ? "yes" : null },
-      "aria-label": say("rulings.take-away", { card: cardWords(card) }),
+      type: "button", class: "card", data: { suit: suitLetter(card), wild: this.wild(card) ? "yes" : null },
+      "aria-label": say("rulings.take-away", { card: cardText(card) }),
       onclick: (event) => {
         event.stopPropagation();
         this.cards.splice(n, 1);
         this.take();
       },
-    }, cardWords(card), this.wild(card) ? h("small", null, say("rulings.wild")) : null);
+    }, cardText(card), this.wild(card) ? h("small", null, say("rulings.wild")) : null);
   }
 
   /** Show the possible readings of these cards. If there are several, the player's word decides. */
@@ -65,9 +65,9 @@ export class Played {
     const readings = mayDeclare ? judged?.readings ?? [] : [];
     shown(this.readings, readings.length > 1);
     if (readings.length < 2) return;
-    const made = chips({
+    const made = makeChoiceButtons({
       label: say("rulings.declared"), free: true, value: this.declared,
-      options: readings.slice(0, MOST_READINGS).map((one) => [spokenAs(one), `${both(one)} ${one.cards.map(rankOf).join("")}`]),
+      options: readings.slice(0, MOST_READINGS).map((one) => [declarationText(one), `${textOf(one)} ${one.cards.map(representedRank).join("")}`]),
       onchange: (one) => {
         this.declared = one;
         this.changed();
@@ -79,6 +79,6 @@ export class Played {
 }
 
 /** Return the letter for a card's colour: its suit, or B and S for the jokers. */
-export function suitOf(card) {
+export function suitLetter(card) {
   return card === "BJ" ? "B" : card === "SJ" ? "S" : card[0];
 }

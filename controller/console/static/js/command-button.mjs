@@ -10,11 +10,11 @@
 // A command for an earlier run of the table has not acted and never will. The page does not send it
 // again. A person must look at the table first.
 
-import { Refused, newId, ordering } from "./api.mjs";
-import { connected, whileConnected } from "./connected.mjs";
-import { confirmed } from "./dialog.mjs";
+import { makeSender, newId, Refused } from "./api.mjs";
+import { isConnected, onConnectionChange } from "./connected.mjs";
+import { askConfirmation } from "./dialog.mjs";
 import { attr, data, h, text } from "./dom.mjs";
-import { both, say } from "./words.mjs";
+import { say, textOf } from "./words.mjs";
 
 const SEEN_FOR_MS = 6000;
 /** A press this soon after an answer was meant for the button as it was before. */
@@ -30,7 +30,7 @@ const waiting = new Map();
  * `orders` are the table's commands {id, fate, seen?, error?}. `seen` is the number of the table's
  * own entry for the command. It is null or missing until the stream has brought it.
  */
-export function follow(changed) {
+export function updateCommandButtons(changed) {
   for (const order of changed.orders ?? []) waiting.get(order.id)?.(order);
 }
 
@@ -45,7 +45,7 @@ export function follow(changed) {
  *   after     called with the reply after the table has accepted
  * `offer(one)`: an Offer {seats, refused} of the table, or null. A refused offer has its reason.
  */
-export function orderButton(spec) {
+export function makeCommandButton(spec) {
   const button = h("button", { type: "button", class: value(spec.kind) ?? "plain", onclick: press }, value(spec.label));
   const fate = h("span", { class: "fate", role: "status" });
   const again = h("button", { type: "button", class: "plain again", hidden: true, onclick: ask }, say("order.again"));
@@ -75,7 +75,7 @@ export function orderButton(spec) {
   function enabled() {
     text(button, value(spec.label));
     attr(button, "class", value(spec.kind) ?? "plain");
-    button.disabled = busy() || resting || refused !== null || !connected();
+    button.disabled = busy() || resting || refused !== null || !isConnected();
     text(why, refused === null || node.dataset.fate === "refused" ? "" : refused);
     attr(button, "aria-describedby", refused === null ? null : why.id);
   }
@@ -88,13 +88,13 @@ export function orderButton(spec) {
     try {
       const args = typeof spec.args === "function" ? await spec.args() : (spec.args ?? {});
       const question = args === null || typeof spec.confirm !== "function" ? spec.confirm : spec.confirm(args);
-      if (args === null || (question && !(await confirmed(question)))) {
+      if (args === null || (question && !(await askConfirmation(question)))) {
         show(null, "");
         return;
       }
       if (order) waiting.delete(order.id);
       order = { id: newId(), cmd: spec.cmd, args, deal, attempt };
-      send = ordering(`/api/tables/${encodeURIComponent(spec.table)}/do`, order);
+      send = makeSender(`/api/tables/${encodeURIComponent(spec.table)}/do`, order);
     } catch (error) {
       // The data for the question could not be read, so nothing was sent.
       show("refused", [say("order.unsent"), error.message].filter(Boolean).join(" "));
@@ -136,7 +136,7 @@ export function orderButton(spec) {
   }
 
   function refuse(error) {
-    done("refused", because(error));
+    done("refused", refusalText(error));
     anew.hidden = error?.code !== OTHER_RUN;
   }
 
@@ -145,22 +145,22 @@ export function orderButton(spec) {
     show(state, words);
   }
 
-  whileConnected(enabled);
+  onConnectionChange(enabled);
   return {
     node,
     busy,
     offer: (one) => {
-      refused = one?.refused ? because(one.refused) : null;
+      refused = one?.refused ? refusalText(one.refused) : null;
       enabled();
     },
   };
 }
 
 /** Return a table's refusal in words: the cause and the action. */
-export function because(failure) {
+export function refusalText(failure) {
   if (!failure) return say("order.refused");
   if (failure.code === OTHER_RUN) return say("order.other-run");
-  const [message, action] = [both({ zh: failure.message_zh, en: failure.message }), both({ zh: failure.action_zh, en: failure.action })];
+  const [message, action] = [textOf({ zh: failure.message_zh, en: failure.message }), textOf({ zh: failure.action_zh, en: failure.action })];
   return [message, action].filter(Boolean).join(say("order.then"));
 }
 

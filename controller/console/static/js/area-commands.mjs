@@ -7,24 +7,24 @@
 //   seen       the table's own journal has reported it
 //   refused    the table refused, with a reason. A person can send a new command
 
-import { newId, ordering, post } from "./api.mjs";
-import { confirmed } from "./dialog.mjs";
+import { makeSender, newId, post } from "./api.mjs";
+import { askConfirmation } from "./dialog.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
-import { inOrder } from "./in-order.mjs";
-import { because } from "./order.mjs";
-import { ofDay } from "./time.mjs";
+import { compareNames } from "./compare-names.mjs";
+import { refusalText } from "./command-button.mjs";
+import { timeOfDay } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const SIGNS = { unsent: "–", sent: "…", silent: "?", accepted: "✓", seen: "✓✓", refused: "✕" };
 /** The order in which the fates are listed: first those that need a person. */
-const FATES = Object.keys(SIGNS).sort((a, b) => rank(a) - rank(b));
+const FATE_ORDER = Object.keys(SIGNS).sort((a, b) => rank(a) - rank(b));
 
 function rank(fate) {
   return ["refused", "silent", "unsent", "sent", "accepted", "seen"].indexOf(fate);
 }
 
 /** Make the list of an area's commands: {node, draw(acts, me)}. `tell(words, kind)` shows a line. */
-export function areaActs(area, tell) {
+export function makeAreaCommandList(area, tell) {
   const node = h("div", { class: "acts" });
   const nodes = new Map();
   const lines = new Map();
@@ -33,7 +33,7 @@ export function areaActs(area, tell) {
     draw: (acts, me) => {
       const found = acts.filter((act) => act.area === area);
       keyed(node, nodes, found.map((act) => act.id), (id) => {
-        const made = actLine(area, tell);
+        const made = makeAreaCommandLine(area, tell);
         lines.set(id, made);
         return made.node;
       });
@@ -44,7 +44,7 @@ export function areaActs(area, tell) {
   };
 }
 
-function actLine(area, tell) {
+function makeAreaCommandLine(area, tell) {
   const what = h("b");
   const sums = h("span", { class: "sums" });
   const list = h("ul", { role: "list" });
@@ -60,7 +60,7 @@ function actLine(area, tell) {
 
   /** The tables with one of these fates. */
   function of(...fates) {
-    return act.tables.filter((one) => fates.includes(one.fate)).map((one) => one.table).sort(inOrder);
+    return act.tables.filter((one) => fates.includes(one.fate)).map((one) => one.table).sort(compareNames);
   }
 
   async function press(button, order) {
@@ -82,12 +82,12 @@ function actLine(area, tell) {
   async function orderAnew() {
     const tables = of("refused");
     const title = say("area.anew-title", { act: say(`area-act.${act.act}`), tables: tables.join(" ") });
-    if (!(await confirmed({ title, text: say("area.anew-text"), yes: say("order.anew") }))) return;
+    if (!(await askConfirmation({ title, text: say("area.anew-text"), yes: say("order.anew") }))) return;
     const said = { reason: act.reason ?? undefined, seconds: act.seconds ?? undefined };
     const path = `/api/areas/${encodeURIComponent(area)}/${act.act}`;
     const left = tables.filter((table) => of("refused").includes(table)); // some may have changed while the question was open
     if (!left.length) return;
-    open = { tables: left, send: ordering(path, { id: newId(), tables: left, ...said }), lost: false };
+    open = { tables: left, send: makeSender(path, { id: newId(), tables: left, ...said }), lost: false };
     await give();
   }
 
@@ -119,15 +119,15 @@ function actLine(area, tell) {
       may = me?.role === "chief";
       const [due, refused] = [of("unsent", "silent"), of("refused")];
       data(node, "open", due.length || refused.length ? "yes" : null);
-      const how = { act: say(`area-act.${act.act}`), person: act.person, time: ofDay(act.at_ms) };
+      const how = { act: say(`area-act.${act.act}`), person: act.person, time: timeOfDay(act.at_ms) };
       text(what, act.reason ? say("area.act-why", { ...how, why: act.reason }) : say("area.act", how));
-      text(sums, FATES.map((fate) => [fate, of(fate).length]).filter(([, n]) => n)
+      text(sums, FATE_ORDER.map((fate) => [fate, of(fate).length]).filter(([, n]) => n)
         .map(([fate, n]) => `${SIGNS[fate]} ${say(`area-fate.${fate}`, { n })}`).join(" · "));
       const undone = act.tables.filter((one) => ["refused", "silent", "unsent"].includes(one.fate))
-        .sort((a, b) => rank(a.fate) - rank(b.fate) || inOrder(a.table, b.table));
+        .sort((a, b) => rank(a.fate) - rank(b.fate) || compareNames(a.table, b.table));
       fill(list, undone.map((one) => h("li", { data: { fate: one.fate } },
-        h("b", null, `${SIGNS[one.fate]} ${one.table}`), ` ${one.error ? because(one.error) : say(`area-why.${one.fate}`)}`)),
-      act.unheard.length ? h("li", null, h("b", null, `– ${[...act.unheard].sort(inOrder).join(" ")}`), ` ${say("area.unheard")}`) : null);
+        h("b", null, `${SIGNS[one.fate]} ${one.table}`), ` ${one.error ? refusalText(one.error) : say(`area-why.${one.fate}`)}`)),
+      act.unheard.length ? h("li", null, h("b", null, `– ${[...act.unheard].sort(compareNames).join(" ")}`), ` ${say("area.unheard")}`) : null);
       shown(list, undone.length || act.unheard.length);
       shown(again, may && due.length);
       text(again, say("area.ask-again", { n: due.length }));

@@ -3,23 +3,23 @@
 
 import { get } from "../api.mjs";
 import { fill, h, keyed, shown } from "../dom.mjs";
-import { both, say } from "../words.mjs";
-import { Accused } from "./accused.mjs";
-import { answerCard } from "./answers.mjs";
-import { atSeat, noted, ofSide, remedy, row } from "./parts.mjs";
+import { say, textOf } from "../words.mjs";
+import { ChargeForm } from "./charge-form.mjs";
+import { makeAnswerCard } from "./answers.mjs";
+import { makeFormRow, makeSignLine, seatText, showRemedy, sideText } from "./parts.mjs";
 
 /** The panel of a charge: {node, draw(), learned()}. It sets `at.accuse`. */
-export class Charging {
+export class ChargePanel {
   constructor(at) {
     this.at = at;
     this.questions = 0;
     this.answers = [];
     this.drawn = "";
     this.restored = false;
-    this.accused = new Accused(at, () => this.asking());
+    this.accused = new ChargeForm(at, () => this.asking());
     this.suggested = h("div", { class: "chips suggested" });
     this.chips = new Map();
-    this.suggestedRow = row(say("rulings.clock-says"), this.suggested);
+    this.suggestedRow = makeFormRow(say("rulings.clock-says"), this.suggested);
     this.found = h("div", { class: "answers", "aria-live": "polite" });
     const clear = h("button", { type: "button", class: "plain small", onclick: () => this.reset() }, say("rulings.clear"));
     this.node = h("section", { class: "panel charge", "aria-labelledby": "charge-title" },
@@ -32,7 +32,7 @@ export class Charging {
   reset(words = "") {
     this.questions += 1; // answers to earlier questions are ignored
     this.accused.reset();
-    this.show(words ? noted("good proposed", "✓", words) : null);
+    this.show(words ? makeSignLine("good proposed", "✓", words) : null);
   }
 
   accuse(one) {
@@ -61,18 +61,18 @@ export class Charging {
     try {
       const { choices, refused } = await get(`/api/tables/${encodeURIComponent(this.at.table)}/rulings?${new URLSearchParams(args)}`);
       if (mine !== this.questions) return;
-      if (refused) this.show(noted("bad", "✕", both(refused)));
+      if (refused) this.show(makeSignLine("bad", "✕", textOf(refused)));
       else this.answered(args, choices);
     } catch (error) {
-      if (mine === this.questions) this.show(noted("bad", "✕", error.message));
+      if (mine === this.questions) this.show(makeSignLine("bad", "✕", error.message));
     }
   }
 
   answered(args, choices) {
-    const cards = choices.map((one, n) => answerCard(this.at, args, one, n, (words) => this.reset(words)));
+    const cards = choices.map((one, n) => makeAnswerCard(this.at, args, one, n, (words) => this.reset(words)));
     const named = this.discretion(args, choices);
     const [first, ...rest] = cards.map((one) => one.node);
-    this.show(h("h3", null, say("rulings.answers")), remedy(this.at, args.offence), first,
+    this.show(h("h3", null, say("rulings.answers")), showRemedy(this.at, args.offence), first,
       folded(say("rulings.other-answers", { n: rest.length }), rest, "others"),
       folded(say("rulings.discretion-more"), named.map((one) => one.node)));
     this.answers = [...cards, ...named];
@@ -83,7 +83,7 @@ export class Charging {
   discretion(args, choices) {
     if (!this.at.chief()) return [];
     const rest = this.at.book.ladder.penalties.filter((each) => !choices.some((one) => one.penalty === each.id));
-    return rest.map((each) => answerCard(this.at, args, {
+    return rest.map((each) => makeAnswerCard(this.at, args, {
       penalty: each.id, en: each.en, zh: each.zh, why_en: "", why_zh: "", needs: "chief", article: null,
       provisional: false, effects: [], discretion: true,
     }, 1, (words) => this.reset(words)));
@@ -126,13 +126,13 @@ export class Charging {
       const one = chips.get(key);
       return h("button", {
         type: "button", class: "chip clock", onclick: () => this.accuse({ ...one, pointer: "clock" }),
-      }, h("span", { class: "sign", "aria-hidden": "true" }, "◔"), this.whose(one), say("rulings.colon"), both(one, "words"));
+      }, h("span", { class: "sign", "aria-hidden": "true" }, "◔"), this.whose(one), say("rulings.colon"), textOf(one, "words"));
     });
   }
 
   whose(one) {
-    if (one.seat) return atSeat(this.at, one.seat);
-    return one.side ? ofSide(this.at, one.side) : "";
+    if (one.seat) return seatText(this.at, one.seat);
+    return one.side ? sideText(this.at, one.side) : "";
   }
 }
 

@@ -2,13 +2,13 @@
 //
 // Each picker is a field of the kind "make" (fields.mjs): {node, read() → {value, fault}, focus()}.
 
-import { RANKS, SUITS, cardWords } from "../cards.mjs";
+import { cardText, RANKS, SUITS } from "../cards.mjs";
 import { attr, data, h, text } from "../dom.mjs";
 import { SEATS } from "../seats.mjs";
 import { say } from "../words.mjs";
 
 /** Make a picker for one seat of `choices`, at its place round the table; `names` by seat. */
-export function seatPick({ label, choices, names, value = null, required }) {
+export function makeSeatPicker({ label, choices, names, value = null, required }) {
   const may = choices ?? SEATS;
   let taken = value ?? (may.length === 1 && required ? may[0] : null);
   return round({ label, names, may }, {
@@ -21,7 +21,7 @@ export function seatPick({ label, choices, names, value = null, required }) {
 }
 
 /** Make a picker for seats in order. A tap on a chosen seat removes it and the later ones. */
-export function orderPick({ label, names, value, max = 4, hint }) {
+export function makeOrderPicker({ label, names, value, max = 4, hint }) {
   const taken = [...(value ?? [])];
   return round({ label, names, may: SEATS, hint }, {
     press: (seat) => {
@@ -65,7 +65,7 @@ function round({ label, names = {}, may, hint }, { press, mark, value }) {
 }
 
 /** Make a picker for one card: its suit, then its rank. A joker needs one tap. */
-export function cardPick({ label, required }) {
+export function makeCardPicker({ label, required }) {
   let suit = null;
   let rank = null;
   const shows = h("output", { class: "chosen" });
@@ -77,7 +77,7 @@ export function cardPick({ label, required }) {
     });
     return node;
   };
-  const jokers = ["BJ", "SJ"].map((card) => one(card, cardWords(card), () => {
+  const jokers = ["BJ", "SJ"].map((card) => one(card, cardText(card), () => {
     [suit, rank] = suit === card && !required ? [null, null] : [card, ""];
   }));
   const suits = SUITS.map((each) => one(each, each, () => {
@@ -93,7 +93,7 @@ export function cardPick({ label, required }) {
     for (const node of [...suits, ...jokers]) attr(node, "aria-pressed", String(node.dataset.value === suit));
     for (const node of ranks) attr(node, "aria-pressed", String(node.dataset.value === rank));
     const found = card();
-    text(shows, found === null ? "–" : cardWords(found));
+    text(shows, found === null ? "–" : cardText(found));
     data(shows, "suit", found?.[0]);
   };
   draw();

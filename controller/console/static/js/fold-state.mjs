@@ -4,7 +4,7 @@
 const PREFIX = "dealtable.fold ";
 
 /** Restore and store the state of a <details>. `name` is its name on this page. */
-export function fold(name, node) {
+export function rememberFold(name, node) {
   const key = `${PREFIX}${location.pathname} ${name}`;
   try {
     const before = sessionStorage.getItem(key);

@@ -2,11 +2,11 @@
 // rarer details. The form sends no request. It calls `onchange` after each change.
 
 import { fill, h, shown } from "../dom.mjs";
-import { keepHere, keptHere } from "../kept.mjs";
+import { storeWindowValue, windowValue } from "../storage.mjs";
 import { SEATS, SIDES } from "../seats.mjs";
-import { both, say } from "../words.mjs";
-import { steps } from "./counters.mjs";
-import { article, atSeat, chips, ofSide, row, toggle } from "./parts.mjs";
+import { say, textOf } from "../words.mjs";
+import { penaltySteps } from "./counters.mjs";
+import { makeChoiceButtons, makeFormRow, makeSwitch, seatText, showArticle, sideText } from "./parts.mjs";
 
 /** The storage name of an unfinished charge. */
 const DRAFT = "charge";
@@ -15,7 +15,7 @@ const WHENS = ["at_once", "later_trick", "later_deal"];
 const OVERRUNS = [1, 2, 3];
 const POINTERS = ["referee", "clock", "outsider"];
 
-export class Accused {
+export class ChargeForm {
   constructor(at, onchange) {
     this.at = at;
     this.onchange = () => {
@@ -31,12 +31,12 @@ export class Accused {
   }
 
   makeWhoAndWhat() {
-    this.who = chips({ label: say("rulings.who"), options: [], onchange: (value) => this.tell({ who: value }) });
-    this.groups = chips({ label: say("rulings.groups"), options: [], value: this.group, onchange: (value) => {
+    this.who = makeChoiceButtons({ label: say("rulings.who"), options: [], onchange: (value) => this.tell({ who: value }) });
+    this.groups = makeChoiceButtons({ label: say("rulings.groups"), options: [], value: this.group, onchange: (value) => {
       this.group = value ?? "likely";
       this.drawOffences();
     } });
-    this.offences = chips({
+    this.offences = makeChoiceButtons({
       label: say("rulings.what"), options: [],
       onchange: (value) => this.tell({ offence: value, kind: null, step: null }),
     });
@@ -44,34 +44,34 @@ export class Accused {
   }
 
   makeHow() {
-    this.kinds = chips({ label: say("rulings.kinds"), options: [], free: true, onchange: (value) => this.tell({ kind: value }) });
-    this.step = chips({
+    this.kinds = makeChoiceButtons({ label: say("rulings.kinds"), options: [], free: true, onchange: (value) => this.tell({ kind: value }) });
+    this.step = makeChoiceButtons({
       label: say("rulings.overrun"), free: true, onchange: (value) => this.tell({ step: value }),
       options: OVERRUNS.map((one) => [one, say("rulings.overrun-no", { no: one })]),
     });
-    this.harmed = toggle(say("rulings.harmed"), { hint: say("rulings.harmed-hint"), onchange: this.onchange });
+    this.harmed = makeSwitch(say("rulings.harmed"), { hint: say("rulings.harmed-hint"), onchange: this.onchange });
     this.rows = {
-      kinds: row(say("rulings.kinds"), this.kinds.node),
-      step: row(say("rulings.overrun"), this.step.node),
-      harmed: row("", this.harmed.node),
+      kinds: makeFormRow(say("rulings.kinds"), this.kinds.node),
+      step: makeFormRow(say("rulings.overrun"), this.step.node),
+      harmed: makeFormRow("", this.harmed.node),
     };
   }
 
   makePointedOut() {
-    this.pointer = chips({ label: say("rulings.pointed-out-by"), options: [], onchange: this.onchange });
-    this.when = chips({
+    this.pointer = makeChoiceButtons({ label: say("rulings.pointed-out-by"), options: [], onchange: this.onchange });
+    this.when = makeChoiceButtons({
       label: say("rulings.pointed-out-when"), value: "at_once", onchange: this.onchange,
       options: WHENS.map((one) => [one, say(`rulings.when.${one}`)]),
     });
   }
 
   makeMore() {
-    const one = (key, hint = "") => toggle(say(`rulings.lapse.${key}`), { hint, onchange: this.onchange });
+    const one = (key, hint = "") => makeSwitch(say(`rulings.lapse.${key}`), { hint, onchange: this.onchange });
     this.lapses = {
       outsider_first: one("outsider_first"), acted_first: one("acted_first"), exploited: one("exploited"),
       lapse_disputed: one("lapse_disputed", say("rulings.disputed-hint")),
     };
-    this.settled = chips({
+    this.settled = makeChoiceButtons({
       label: say("rulings.settled"), free: true, onchange: this.onchange,
       options: ["recognised", "annulled"].map((each) => [each, say(`rulings.settled.${each}`)]),
     });
@@ -81,18 +81,18 @@ export class Accused {
     this.more = h("details", { class: "more" }, h("summary", null, say("rulings.more")),
       h("fieldset", null, h("legend", null, say("rulings.lapse"), " ", h("span", { class: "article" }, "A15.3.8")),
         Object.values(this.lapses).map((each) => each.node)),
-      row(say("rulings.settled"), this.settled.node),
-      row(say("rulings.deal-of-offence"), this.deal));
+      makeFormRow(say("rulings.settled"), this.settled.node),
+      makeFormRow(say("rulings.deal-of-offence"), this.deal));
   }
 
   /** Return the rows of the form, in the order in which a referee hears the facts. */
   nodes() {
     return [
-      row(say("rulings.who"), this.who.node),
-      row(say("rulings.what"), h("div", { class: "groups" }, this.groups.node), this.offences.node),
+      makeFormRow(say("rulings.who"), this.who.node),
+      makeFormRow(say("rulings.what"), h("div", { class: "groups" }, this.groups.node), this.offences.node),
       this.about, this.rows.kinds, this.rows.step, this.rows.harmed,
-      row(say("rulings.pointed-out-by"), this.pointer.node),
-      row(say("rulings.pointed-out-when"), this.when.node), this.more,
+      makeFormRow(say("rulings.pointed-out-by"), this.pointer.node),
+      makeFormRow(say("rulings.pointed-out-when"), this.when.node), this.more,
     ];
   }
 
@@ -111,7 +111,7 @@ export class Accused {
     for (const one of this.switches()) one.set(false);
     this.deal.value = "";
     this.drawParts();
-    keepHere(DRAFT, null);
+    storeWindowValue(DRAFT, null);
   }
 
   switches() {
@@ -122,7 +122,7 @@ export class Accused {
   keep() {
     const { match, deal } = this.at.state?.match ?? {};
     if (!match || !this.begun()) return;
-    keepHere(DRAFT, {
+    storeWindowValue(DRAFT, {
       match, deal, said: this.said, group: this.group, pointer: this.pointer.value(), when: this.when.value(),
       settled: this.settled.value(), switches: this.switches().map((one) => one.value()), of: this.deal.value,
     });
@@ -130,7 +130,7 @@ export class Accused {
 
   /** Restore the stored charge of this match. Return true if there was one. */
   restore() {
-    const draft = keptHere(DRAFT);
+    const draft = windowValue(DRAFT);
     const { match, deal } = this.at.state.match;
     if (draft?.match !== match) return false;
     Object.assign(this.said, draft.said);
@@ -200,12 +200,12 @@ export class Accused {
   drawParts() {
     const one = this.offence();
     shown(this.rows.kinds, Boolean(one?.kinds.length));
-    if (one) this.kinds.options(one.kinds.map((kind) => [kind.id, both(kind), { title: kind.article ?? "" }]));
+    if (one) this.kinds.options(one.kinds.map((kind) => [kind.id, textOf(kind), { title: kind.article ?? "" }]));
     this.kinds.set(this.said.kind);
     shown(this.rows.harmed, Boolean(one?.foul_if_harmed));
     shown(this.rows.step, clocked(one) && one.steps.length > 1);
     this.step.set(this.said.step);
-    fill(this.about, one ? h("details", { class: "rule" }, h("summary", null, both(one), " ", article(one.article)), steps(one)) : null);
+    fill(this.about, one ? h("details", { class: "rule" }, h("summary", null, textOf(one), " ", showArticle(one.article)), penaltySteps(one)) : null);
   }
 
   drawOffences() {
@@ -214,7 +214,7 @@ export class Accused {
     const match = this.at.state?.match;
     const fits = (one) => !one.when || !match || (one.when === "behind_lead") === Boolean(match.led);
     const why = (one) => (fits(one) ? one.article ?? say("rulings.provisional") : say(`rulings.only.${one.when}`));
-    this.offences.options(this.listed(ladder, match).map((one) => [one.id, both(one), { disabled: !fits(one), title: why(one) }]));
+    this.offences.options(this.listed(ladder, match).map((one) => [one.id, textOf(one), { disabled: !fits(one), title: why(one) }]));
     this.offences.set(this.said.offence);
   }
 
@@ -230,7 +230,7 @@ export class Accused {
   learned(ladder) {
     const byHand = this.at.state?.match.by_hand;
     this.groups.options([["likely", say("rulings.likely")],
-      ...ladder.groups.filter((one) => one.id !== "drawing" || byHand).map((one) => [one.id, both(one)])]);
+      ...ladder.groups.filter((one) => one.id !== "drawing" || byHand).map((one) => [one.id, textOf(one)])]);
     this.groups.set(this.group);
     this.drawOffences();
     this.drawParts();
@@ -239,8 +239,8 @@ export class Accused {
   /** Draw the present state of the table. */
   draw() {
     const deals = String(this.at.state.match.deal ?? 0);
-    const seats = SEATS.map((one) => [one, atSeat(this.at, one)]);
-    this.who.options([...seats, ...SIDES.map((one) => [one, ofSide(this.at, one)])]);
+    const seats = SEATS.map((one) => [one, seatText(this.at, one)]);
+    this.who.options([...seats, ...SIDES.map((one) => [one, sideText(this.at, one)])]);
     this.pointer.options([...seats, ...POINTERS.map((one) => [one, say(`rulings.pointer.${one}`)])]);
     if (!this.pointer.value() && this.caller()) this.pointer.set(this.caller());
     this.deal.placeholder = deals;

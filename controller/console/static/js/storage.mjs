@@ -3,7 +3,7 @@
 const PREFIX = "dealtable.";
 
 /** Return the value stored under a name, or `otherwise`. */
-export function kept(name, otherwise = null) {
+export function storedValue(name, otherwise = null) {
   try {
     const text = localStorage.getItem(PREFIX + name);
     return text === null ? otherwise : JSON.parse(text);
@@ -13,7 +13,7 @@ export function kept(name, otherwise = null) {
 }
 
 /** Store a value under a name; null deletes it. Without storage nothing happens. */
-export function keep(name, value) {
+export function storeValue(name, value) {
   try {
     if (value === null) localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, JSON.stringify(value));
@@ -23,26 +23,26 @@ export function keep(name, value) {
 }
 
 /** Return the value that this person stored for this page in this window, or null. */
-export function keptHere(name) {
+export function windowValue(name) {
   try {
-    return JSON.parse(sessionStorage.getItem(here(name)));
+    return JSON.parse(sessionStorage.getItem(windowKey(name)));
   } catch {
     return null;
   }
 }
 
 /** Store a value for this page and person until log-out or the window closes; null deletes it. */
-export function keepHere(name, value) {
+export function storeWindowValue(name, value) {
   try {
-    if (value === null) sessionStorage.removeItem(here(name));
-    else sessionStorage.setItem(here(name), JSON.stringify(value));
+    if (value === null) sessionStorage.removeItem(windowKey(name));
+    else sessionStorage.setItem(windowKey(name), JSON.stringify(value));
   } catch {
     // The storage is full or not allowed. The page works without it.
   }
 }
 
 /** Delete all values of this window, because its person logs out. */
-export function forgetHere() {
+export function clearWindowValues() {
   try {
     sessionStorage.clear();
   } catch {
@@ -50,11 +50,11 @@ export function forgetHere() {
   }
 }
 
-function here(name) {
-  return `${PREFIX}${own(name)} ${location.pathname}`;
+function windowKey(name) {
+  return `${PREFIX}${ownKey(name)} ${location.pathname}`;
 }
 
 /** Return the storage name of a setting of this browser's present person. */
-export function own(name) {
-  return `${name}.${kept("name", "")}`;
+export function ownKey(name) {
+  return `${name}.${storedValue("name", "")}`;
 }

@@ -1,6 +1,6 @@
 // New waits, announced by voice and sound. Taken tables and other people's areas are left out.
 
-import { number, reasonWords } from "../rows.mjs";
+import { reasonText, tableLabel } from "../rows.mjs";
 import { beep } from "../sound.mjs";
 import { say } from "../words.mjs";
 
@@ -11,7 +11,7 @@ function keyOf(wait) {
 }
 
 /** Return a name for the news of a wait, the same on all pages: wait, chief's mark, given up by. */
-export function newsOf(wait, givenBy = "") {
+export function waitNewsKey(wait, givenBy = "") {
   return [keyOf(wait), wait.chiefs ? "chiefs" : "", givenBy].filter(Boolean).join(" ");
 }
 
@@ -32,16 +32,16 @@ export class Newcomers {
     if (first || !fresh.length) return;
     const urgent = fresh.some(([wait]) => wait.reasons[0].rank <= URGENT);
     this.voice(fresh.map(([, said]) => said).join(" "), { urgent });
-    beep(urgent ? 4 : 2, fresh.map(([wait]) => newsOf(wait, before.get(wait.table)?.taken_by)));
+    beep(urgent ? 4 : 2, fresh.map(([wait]) => waitNewsKey(wait, before.get(wait.table)?.taken_by)));
   }
 
   /** Return the announcement of a wait, or "" if it is not new for this person. */
   said(wait, before, row, me) {
     if (!row) return "";
-    const table = number(row);
+    const table = tableLabel(row);
     if (wait.chiefs && me?.role === "chief" && !before?.chiefs) return say("voice.chiefs", { table });
     if (wait.taken_by || !this.near(row.area)) return "";
-    const words = reasonWords(wait.reasons[0]);
+    const words = reasonText(wait.reasons[0]);
     if (this.known && !this.known.has(keyOf(wait))) return say("voice.new", { table, words });
     const given = before?.taken_by && before.taken_by !== me?.name;
     return given ? say("voice.back", { table, words }) : "";

@@ -1,9 +1,14 @@
-"""Tests of the pockets in order: the sequence, place by place, and the collected stack."""
+"""The statistical tests of the family: which cards go to which pocket, in which order.
+
+The first tests examine the faces in the hands. The others examine the order: the sequence of
+pockets by place, and the collected stack.
+"""
 
 from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
+from scipy import stats
 
 from controller.cards import FACE_COUNT
 from controller.seats import SEATS
@@ -11,17 +16,16 @@ from sim.lab import deal_statistics
 from sim.lab.chances import (
     PAIR,
     cards_until_all_seats,
-    guess_moments,
     is_descent,
     is_valley,
-    longest_run_chances,
     pairs_covariance,
     pairs_variance,
     window_moments,
 )
-from sim.lab.collected_deals import CARDS
+from sim.lab.collected_deals import CARDS, ReadingOutcome
 from sim.lab.deal_measures import (
     MIN_DEALS,
+    STRENGTH,
     DealMeasures,
     Ints,
     StatisticResult,
@@ -33,35 +37,102 @@ from sim.lab.deal_measures import (
 )
 from sim.lab.deal_statistics import Floats
 
+
+def type_seat(seen: DealMeasures) -> StatisticResult:
+    """Test whether one seat gets any of the 54 faces more often than others."""
+    faces = seen.deals.cards % FACE_COUNT
+    found = deal_statistics.SeatCounts(FACE_COUNT, faces, seen.deals.seats)
+    return chi_square_result(*found.chi_square())
+
+
+def strength(seen: DealMeasures) -> StatisticResult:
+    """Test whether one seat gets better cards than others."""
+    weights = seen.side_weights(tray_only=False)
+    return chi_square_result(deal_statistics.trend_chi_square(weights, seen.deals.seats), 3)
+
+
+def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
+    """Test whether one side is stronger than the other side more than chance explains.
+
+    With `tray_only`, only the cards that were in the tray count.
+    """
+    squares, means, variances = 0.0, 0.0, 0.0
+    counted = 0
+    for block in seen.deals.blocks():
+        part = DealMeasures(block)
+        weights: Floats = part.side_weights(tray_only=tray_only)
+        some = (weights != 0).sum(1) > 1  # the square of a single card does not depend on the side
+        squares += float((part.side_lead(weights)[some] ** 2).sum())
+        mean, variance = deal_statistics.side_moments(weights[some])
+        means, variances = means + float(mean.sum()), variances + float(variance.sum())
+        counted += int(some.sum())
+    if counted < MIN_DEALS:
+        which = " with two cards in the tray" * tray_only
+        return not_answerable(f"fewer than {MIN_DEALS} deals{which}")
+    z = (squares - means) / np.sqrt(variances)
+    expected = f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}"
+    p = deal_statistics.p_of_gamma(squares, means, variances)
+    return StatisticResult(float(z), f"{squares / counted:.1f}", expected, p)
+
+
+JOKER_WORTH, HONOUR_WORTH = 13, 9
+"""The lowest value of a joker, and of an honour (J, Q, K or A)."""
+
+_NO_TRAY = "hardly a card was looked at twice"
+
+
+def waiting_verdict(seen: DealMeasures) -> StatisticResult:
+    """Test whether the waiting pocket of a card depends on the card's reading outcome.
+
+    The final pocket needs no test of its own: if it differs from the waiting pocket, `own_place` is
+    outside.
+    """
+    kinds = len(ReadingOutcome) - 1
+    labels = seen.deals.verdicts - np.uint8(1)  # ACCEPTED becomes 255, which is no label
+    return _seat_result(deal_statistics.SeatCounts(kinds, labels, seen.deals.waiting))
+
+
+def tray_face(seen: DealMeasures) -> StatisticResult:
+    """Test whether one seat gets the good cards from the tray more often than others."""
+    kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
+    labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
+    return _seat_result(deal_statistics.SeatCounts(3, labels, seen.deals.seats))
+
+
+def own_place(seen: DealMeasures) -> StatisticResult:
+    """Test whether every card is in the pocket that waited for it."""
+    moved = int((seen.deals.seats != seen.deals.waiting).sum())
+    return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
+
+
+def _seat_result(found: deal_statistics.SeatCounts) -> StatisticResult:
+    answer = chi_square_result(*found.chi_square())
+    if answer.p is None:
+        return not_answerable(_NO_TRAY)
+    counts = found.counts.sum(0).astype(int)
+    return answer._replace(seen=f"{answer.statistic:.2f} (N W S E: {counts.tolist()})")
+
+
 DISTANCES = range(2, 13)
 """The distances between the two places of the pairs that `serial` counts."""
 
-_PLACES = np.arange(CARDS)
-
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
-    """Test whether any place of the feed order is more frequent at one seat."""
-    found = deal_statistics.SeatCounts(CARDS)
-    for block in seen.deals.blocks():
-        found.add(_PLACES, block.seats)
+    """Test whether one seat gets the card of any feed position more often than others."""
+    found = deal_statistics.SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats)
     return chi_square_result(*found.chi_square())
 
 
 def index_trend(seen: DealMeasures) -> StatisticResult:
-    """Test whether early or late cards go to one seat more often."""
-    centred = deal_statistics.as_floats(_PLACES) - (CARDS - 1) / 2
+    """Test whether one seat gets the cards fed early or late more often than others."""
+    centred = np.arange(CARDS, dtype=np.float64) - (CARDS - 1) / 2
     return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
 
 
-def adjacent(seen: DealMeasures) -> StatisticResult:
-    """Test whether neighbours in the feed order have the same pocket as often as expected."""
-    return pairs_result(seen.adjacent, pair_degrees(1))
-
-
 def serial(seen: DealMeasures) -> StatisticResult:
-    """Test whether cards at larger distances have the same pocket as often as expected.
+    """Test whether cards fed 2 to 12 places apart have the same pocket as often as expected.
 
-    The smallest chance counts, multiplied by the number of distances.
+    The smallest probability counts, multiplied by the number of distances.
     """
     return _least_likely(
         {
@@ -74,37 +145,19 @@ def serial(seen: DealMeasures) -> StatisticResult:
 def descents(seen: DealMeasures) -> StatisticResult:
     """Test how often the pocket number falls, and how often it falls and then rises.
 
-    The smaller of the two chances counts, multiplied by two.
+    The smaller of the two probabilities counts, multiplied by two.
     """
-    return _least_likely(
-        {
-            "descents": mean_result(seen.descents, *window_moments(is_descent, 2)),
-            "valleys": mean_result(seen.valleys, *window_moments(is_valley, 3)),
-        }
-    )
-
-
-def guessing(seen: DealMeasures) -> StatisticResult:
-    """Test how often a guesser with a perfect memory guesses the next pocket."""
-    return mean_result(seen.right_guesses, *guess_moments())
-
-
-def poker(seen: DealMeasures) -> StatisticResult:
-    """Test how many pockets are equal within blocks of four places."""
-    return pairs_result(seen.pairs_in_blocks, [3] * CARDS)
-
-
-def runs(seen: DealMeasures) -> StatisticResult:
-    """Test the length of the longest run of one pocket."""
-    return histogram_result(seen.longest, dict(enumerate(map(float, longest_run_chances()))))
+    falls = mean_result(seen.descents, *window_moments(is_descent, 2))
+    valleys = mean_result(seen.valleys, *window_moments(is_valley, 3))
+    return _least_likely({"descents": falls, "valleys": valleys})
 
 
 def coupon(seen: DealMeasures) -> StatisticResult:
-    """Test how many cards are needed until every seat has one card."""
+    """Test how many cards are fed until every seat has a card."""
     until = deal_statistics.cards_until_all(seen.deals.waiting)
-    chances = dict(enumerate(map(float, cards_until_all_seats())))
+    chances = dict(enumerate(cards_until_all_seats()))
     answer = histogram_result(until, chances)
-    mean = sum(cards * chance for cards, chance in chances.items())
+    mean = float(sum(cards * chance for cards, chance in chances.items()))
     if answer.p is None or answer.statistic is None:
         return answer
     return answer._replace(
@@ -113,24 +166,27 @@ def coupon(seen: DealMeasures) -> StatisticResult:
 
 
 def tail(seen: DealMeasures) -> StatisticResult:
-    """Test how often the last two cards go to one seat."""
+    """Test how often the last two cards go to the same seat."""
     letters = seen.deals.waiting
     hits = int((letters[:, -1] == letters[:, -2]).sum())
-    p = deal_statistics.p_of_binomial(hits, len(seen), float(PAIR))
+    p = float(stats.binomtest(hits, len(seen), float(PAIR)).pvalue)
     spread = (float(PAIR) * (1 - float(PAIR)) / len(seen)) ** 0.5
     z = (hits / len(seen) - float(PAIR)) / spread
     return StatisticResult(z, f"{hits / len(seen):.4f}", f"{float(PAIR):.4f} ± {spread:.4f}", p)
 
 
 def same_again(seen: DealMeasures) -> StatisticResult:
-    """Test whether two successive sequences have the same pocket at the same place too often."""
+    """Test whether successive sequences have the same pocket at a place too often."""
     letters = seen.deals.waiting
     figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
     return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
 
 
 def repeated(seen: DealMeasures) -> StatisticResult:
-    """Test whether any sequence occurs twice. In 10⁵ deals, the chance of this is 5·10⁻⁵³."""
+    """Test whether the same sequence of pockets occurs twice.
+
+    In 10⁵ deals, the probability of this is 5·10⁻⁵³.
+    """
     rows = {row.tobytes() for row in seen.deals.waiting}
     again = len(seen) - len(rows)
     return StatisticResult(float(again), str(again), "0", 0.0 if again else 1.0)
@@ -147,9 +203,9 @@ The 4 × 4 table of both deals has the mean 27·27/108 in each cell. The varianc
 
 
 def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
-    """Return the result with the smallest chance, with its name.
+    """Return the least likely result, with its probability multiplied by the number of results.
 
-    The chance is multiplied by the number of results.
+    The name of that result is added to its text.
     """
     chances = {name: one.p for name, one in answers.items() if one.p is not None}
     if not chances:
@@ -161,7 +217,7 @@ def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
 
 
 def pair_degrees(apart: int) -> list[int]:
-    """Return, for each place, the number of pairs of places `apart` that contain the place."""
+    """Return for each place the number of pairs of places `apart` that contain the place."""
     return [(place >= apart) + (place < CARDS - apart) for place in range(CARDS)]
 
 
@@ -170,29 +226,25 @@ _NO_CHAIN = f"fewer than {MIN_DEALS} deals follow another"
 
 
 def collected_seat(seen: DealMeasures) -> StatisticResult:
-    """Test whether a card's position in the collected stack affects the card's seat."""
+    """Test whether a card's position in the collected stack affects its seat."""
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
-    found = deal_statistics.SeatCounts(CARDS)
-    begin = 0
-    for block in seen.deals.blocks():
-        found.add(depths[begin : begin + len(block)], block.seats)
-        begin += len(block)
+    found = deal_statistics.SeatCounts(CARDS, depths, seen.deals.seats)
     return chi_square_result(*found.chi_square())
 
 
 def collected_trend(seen: DealMeasures) -> StatisticResult:
-    """Test whether cards from one end of the collected stack go to one seat more often."""
+    """Test whether one seat gets the cards from one end of the collected stack more often."""
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
-    centred = deal_statistics.as_floats(depths) - (CARDS - 1) / 2
+    centred = depths.astype(np.float64) - (CARDS - 1) / 2
     return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
 
 
 def collected_pairs(seen: DealMeasures) -> StatisticResult:
-    """Test whether neighbours in the collected stack get the same seat too often."""
+    """Test whether neighbours in the collected stack go to the same seat too often."""
     figures = seen.neighbours_together
     return not_answerable(_NO_STACK) if figures is None else pairs_result(figures, pair_degrees(1))
 
@@ -205,11 +257,11 @@ def carry_over(seen: DealMeasures) -> StatisticResult:
 
 
 def carry_table(seen: DealMeasures) -> StatisticResult:
-    """Test whether the cards of any seat go to one particular seat in the next deal."""
+    """Test whether the cards of one seat go to a particular seat in the next deal."""
     if len(seen.followers) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
-    found = deal_statistics.SeatCounts(len(SEATS))
-    found.add(seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers])
+    before, now = seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers]
+    found = deal_statistics.SeatCounts(len(SEATS), before, now)
     return chi_square_result(*found.chi_square())
 
 
@@ -222,7 +274,7 @@ _MIN_INDEPENDENT = 0.1
 
 
 def interplay(seen: DealMeasures) -> StatisticResult:
-    """Test whether figures of one deal are correlated more than their common cards explain."""
+    """Test whether counts of one deal are correlated more than their common cards explain."""
     figures, owed = _standardised(seen), shared_pair_correlations(seen)
     return _strongest(
         {
@@ -233,7 +285,7 @@ def interplay(seen: DealMeasures) -> StatisticResult:
 
 
 def successive(seen: DealMeasures) -> StatisticResult:
-    """Test whether a figure of one deal is correlated with any figure of the next deal."""
+    """Test whether a count in one deal is correlated with a count in the next deal."""
     rows = seen.followers
     if len(rows) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
@@ -250,7 +302,7 @@ def successive(seen: DealMeasures) -> StatisticResult:
 
 
 def _standardised(seen: DealMeasures) -> dict[str, Floats]:
-    """Return the figures of pairs, each minus its mean and divided by its standard deviation."""
+    """Return the counts of pairs, each minus its mean and divided by its standard deviation."""
     figures: dict[str, tuple[Ints, list[int]]] = {
         "adjacent": (seen.adjacent, pair_degrees(1)),
         "twins": (seen.twins, [1] * CARDS),
@@ -258,15 +310,13 @@ def _standardised(seen: DealMeasures) -> dict[str, Floats]:
     if seen.neighbours_together is not None:
         figures["collected"] = (seen.neighbours_together, pair_degrees(1))
     return {
-        name: np.asarray(
-            (counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5
-        )
-        for name, (counts, degrees) in figures.items()
+        key: np.asarray((counts - sum(degrees) // 2 * float(PAIR)) / pairs_variance(degrees) ** 0.5)
+        for key, (counts, degrees) in figures.items()
     }
 
 
 def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
-    """Return, for each deal, the correlation of two figures that their common cards cause."""
+    """Return for each deal the correlation that two counts have because of common cards."""
     path, twin = pairs_variance(pair_degrees(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
     places = seen.place_of.astype(np.int64)
     fed_twins = (abs(places[:, :FACE_COUNT] - places[:, FACE_COUNT:]) == 1).sum(1)
@@ -287,10 +337,10 @@ def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats
 
 
 def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
-    """Return the products of one figure and the independent part of another figure.
+    """Return for each deal one count times the part of another that does not depend on it.
 
-    Deals in which the two figures are almost equal are omitted. This happens when the cards were
-    fed in the order in which they were collected.
+    Deals in which the two counts are almost equal are omitted. This happens when the cards were fed
+    in the order in which they were collected.
     """
     rest = 1 - owed**2
     some = rest > _MIN_INDEPENDENT
@@ -298,7 +348,7 @@ def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
 
 
 def _path_and_twins(same: Ints) -> Floats:
-    """Return the covariance of 107 neighbours and 54 twins with `same` common pairs."""
+    """Return the covariance of 107 neighbours and 54 twins that have `same` pairs in common."""
     return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
 
 
@@ -309,19 +359,19 @@ def _covariances(same: Ints, sharing: Ints, all_couples: int) -> Floats:
 
 
 def _studentised(products: Floats) -> tuple[float, float]:
-    """Return mean and z of products whose mean is 0 in fair deals."""
+    """Return the mean of the products, and its z value if fair deals have the mean 0."""
     size = float((products**2).sum()) ** 0.5
     return (float(products.mean()), float(products.sum()) / size) if size else (0.0, 0.0)
 
 
 def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
-    """Return the result of the largest correlation. Its chance is multiplied by their number."""
+    """Return the result of the least likely correlation.
+
+    Its probability is multiplied by their number.
+    """
     chances = {name: deal_statistics.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])
     mean, z = found[worst]
-    return StatisticResult(
-        z,
-        f"{mean:+.4f} ({worst}, the largest of {len(found)})",
-        "0 behind what pairs in common make",
-        deal_statistics.p_of_least(chances.values()),
-    )
+    seen = f"{mean:+.4f} ({worst}, the largest of {len(found)})"
+    p = deal_statistics.p_of_least(chances.values())
+    return StatisticResult(z, seen, "0 behind what pairs in common make", p)

@@ -1,11 +1,11 @@
 // Runs the independent verifier (controller/deal/verify.mjs) on events, in this browser.
 
-const PATIENCE_MS = 60000;
+const WORKER_TIMEOUT_MS = 60000;
 
 /** Return the verifier's result for events: {report, ms}. Throws if it cannot run. */
-export async function checked(events, rulebooks = []) {
+export async function runVerifier(events, rulebooks = []) {
   try {
-    return await apart(events, rulebooks);
+    return await runInWorker(events, rulebooks);
   } catch {
     // An old browser has no module workers. The check then runs on the page itself.
     const { check } = await import("../verify/verify.mjs");
@@ -15,15 +15,15 @@ export async function checked(events, rulebooks = []) {
   }
 }
 
-function apart(events, rulebooks) {
+function runInWorker(events, rulebooks) {
   return new Promise((settle, fail) => {
-    const worker = new Worker(new URL("./checker.mjs", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("./verifier-worker.mjs", import.meta.url), { type: "module" });
     const over = (end, value) => {
       clearTimeout(timer);
       worker.terminate();
       end(value);
     };
-    const timer = setTimeout(() => over(fail, new Error("too long")), PATIENCE_MS);
+    const timer = setTimeout(() => over(fail, new Error("too long")), WORKER_TIMEOUT_MS);
     worker.addEventListener("error", (event) => over(fail, new Error(event.message)));
     worker.addEventListener("message", ({ data }) => {
       if (data.error) over(fail, new Error(data.error));
@@ -34,6 +34,6 @@ function apart(events, rulebooks) {
 }
 
 /** Return the events in lines of JSON. */
-export function lines(text) {
+export function eventLines(text) {
   return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
 }

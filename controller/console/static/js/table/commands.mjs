@@ -1,15 +1,15 @@
 // Every command of a table as a button: the likely next ones, all by group, and by seat.
 
-import { RANKS, cardWords } from "../cards.mjs";
-import { ask, told } from "../dialog.mjs";
+import { cardText, RANKS } from "../cards.mjs";
+import { askValues, showMessage } from "../dialog.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
-import { fold } from "../folds.mjs";
-import { orderButton } from "../order.mjs";
+import { rememberFold } from "../fold-state.mjs";
+import { makeCommandButton } from "../command-button.mjs";
 import { sideOf } from "../seats.mjs";
-import { both, language, say, sayable } from "../words.mjs";
-import { carry } from "./carry.mjs";
-import { FINAL, label, question, sureOf, uncut } from "./forms.mjs";
-import { GAME, NEXT, PLACES } from "./places.mjs";
+import { hasText, language, say, textOf } from "../words.mjs";
+import { transferMatch } from "./transfer.mjs";
+import { commandLabel, commandQuestion, confirmationQuestion, FINAL, startsWithoutCut } from "./forms.mjs";
+import { GAME, NEXT, PLACES } from "./button-places.mjs";
 
 const AT_SEAT = ["attend", "seat", "confirm", "out", "withdraw_out", "claim_count", "call", "answer", "call_clock", "warn", "name_leader", "tribute", "return", "open_hand"];
 const GO = new Set([
@@ -19,14 +19,14 @@ const GO = new Set([
 const OTHERS = { observer: [], technician: ["technician", "machine"] };
 
 /** Make the buttons of this page. Sets `ctx.spec`, `ctx.offer`, `ctx.fresh` and `ctx.atSeat`. */
-export function orders(ctx) {
+export function makeCommandButtons(ctx) {
   const groups = new Map();
   const buttons = new Map();
   const next = new Map();
   ctx.spec = (cmd, given) => spec(ctx, cmd, given);
   ctx.offer = (cmd, seat) => offer(ctx, cmd, seat);
-  ctx.fresh = () => ctx.offersOf === phases(ctx.state);
-  ctx.calm = () => ctx.offersAt === waiting(ctx.state);
+  ctx.fresh = () => ctx.offersOf === phaseKey(ctx.state);
+  ctx.calm = () => ctx.offersAt === waitKey(ctx.state);
   ctx.atSeat = (seat) => atSeat(ctx, seat);
 
   function draw() {
@@ -35,7 +35,7 @@ export function orders(ctx) {
     if (!state || !me) return;
     if (!groups.size && Object.keys(ctx.commands).length) make();
     const { match } = state;
-    text(byId("now-next"), match.next_zh || match.next_en ? both(match, "next") : say(`table.machine.${state.machine.phase}`));
+    text(byId("now-next"), match.next_zh || match.next_en ? textOf(match, "next") : say(`table.machine.${state.machine.phase}`));
     const link = elsewhere(ctx);
     if (byId("now-link").textContent !== (link?.textContent ?? "")) fill(byId("now-link"), link);
     drawNext();
@@ -48,13 +48,13 @@ export function orders(ctx) {
       const now = h("div", { class: "buttons" });
       const later = h("div", { class: "buttons" });
       const count = h("summary");
-      const rest = fold(`later ${name}`, h("details", { class: "later" }, count, later));
-      const node = fold(`group ${name}`, h("details", { class: "group", data: { group: name }, open: name === (first ?? "deal") },
+      const rest = rememberFold(`later ${name}`, h("details", { class: "later" }, count, later));
+      const node = rememberFold(`group ${name}`, h("details", { class: "group", data: { group: name }, open: name === (first ?? "deal") },
         h("summary", null, say(`table.group.${name}`)), now, rest));
       groups.set(name, { node, now, later, rest, count, cmds });
       byId("groups").append(node);
       for (const cmd of cmds) {
-        const button = orderButton(spec(ctx, cmd));
+        const button = makeCommandButton(spec(ctx, cmd));
         buttons.set(`${name} ${cmd}`, button);
       }
     }
@@ -96,7 +96,7 @@ export function orders(ctx) {
     const cmds = [...new Set([...kept, ...wanted])];
     const nodes = new Map([...next].map(([cmd, one]) => [cmd, one.node]));
     keyed(byId("now-list"), nodes, cmds, (cmd) => {
-      const made = orderButton(spec(ctx, cmd));
+      const made = makeCommandButton(spec(ctx, cmd));
       next.set(cmd, made);
       return made.node;
     });
@@ -118,12 +118,12 @@ function elsewhere({ state: { match }, path }) {
 }
 
 /** Return a text that identifies the phases for which the table sent its offers. */
-export function phases(state) {
+export function phaseKey(state) {
   return state ? `${state.machine.phase} ${state.match.phase} ${state.match.suspended ?? ""}` : "";
 }
 
 /** Return a text that identifies the calls and alerts for which the table sent its offers. */
-export function waiting(state) {
+export function waitKey(state) {
   return [...(state?.calls ?? []), ...(state?.alerts ?? [])].map((one) => one.since + (one.reason ?? one.name)).join(" ");
 }
 
@@ -143,7 +143,7 @@ function likely({ match, machine, sets }) {
 }
 
 function kindOf(ctx, cmd) {
-  if (cmd === "start_deal" && uncut(ctx.state)) return "danger";
+  if (cmd === "start_deal" && startsWithoutCut(ctx.state)) return "danger";
   if (FINAL.has(cmd)) return cmd === "release" || cmd === "start_match" ? "go" : "danger";
   return GO.has(cmd) ? "go" : "plain";
 }
@@ -177,7 +177,7 @@ function spec(ctx, cmd, given = {}) {
   return {
     table: ctx.table,
     cmd,
-    label: () => label(ctx, cmd),
+    label: () => commandLabel(ctx, cmd),
     kind: () => kindOf(ctx, cmd),
     deal: () => (bound === "none" || !bound ? null : ctx.state[bound].deal),
     attempt: () => (bound === "none" || !bound ? null : ctx.state[bound].attempt),
@@ -186,15 +186,15 @@ function spec(ctx, cmd, given = {}) {
       const takes = new Set((ctx.commands[cmd]?.args ?? []).map((one) => one.name));
       const here = Object.fromEntries(Object.entries({ ...known(), ...(cmd === "confirm" ? { phase: meant } : {}) }).filter(([name]) => takes.has(name)));
       if (cmd === "transfer" || cmd === "take_over") {
-        await carry(ctx, cmd);
+        await transferMatch(ctx, cmd);
         return null;
       }
-      const asked = question(ctx, cmd, here);
+      const asked = commandQuestion(ctx, cmd, here);
       if (asked === null) return here;
-      const values = await ask(asked.form);
+      const values = await askValues(asked.form);
       return values === null ? null : asked.pack(values);
     },
-    confirm: () => (question(ctx, cmd, known()) === null ? sureOf(ctx, cmd) : null),
+    confirm: () => (commandQuestion(ctx, cmd, known()) === null ? confirmationQuestion(ctx, cmd) : null),
     after: (reply) => answered(ctx, cmd, reply),
   };
 }
@@ -205,13 +205,13 @@ function answered(ctx, cmd, reply) {
   if (cmd === "open_hand") showHand(result);
   else if (cmd === "tribute") {
     const said = result.right === undefined ? say("table.said.entered") : say(`table.said.${result.right ? "right" : "wrong"}`);
-    told({ title: label(ctx, cmd), text: said });
+    showMessage({ title: commandLabel(ctx, cmd), text: said });
   } else if (cmd === "return") {
-    const said = result.state && sayable(`table.return.${result.state}`) ? say(`table.return.${result.state}`) : say("table.said.entered");
-    told({ title: label(ctx, cmd), text: [said, result.article].filter(Boolean).join(" · ") });
+    const said = result.state && hasText(`table.return.${result.state}`) ? say(`table.return.${result.state}`) : say("table.said.entered");
+    showMessage({ title: commandLabel(ctx, cmd), text: [said, result.article].filter(Boolean).join(" · ") });
   } else if (["selftest", "calibrate"].includes(cmd)) {
     const stalled = result.stalled ?? [];
-    told({ title: label(ctx, cmd), text: stalled.length ? say("table.said.stalled", { parts: stalled.join(", ") }) : say("table.said.fine") });
+    showMessage({ title: commandLabel(ctx, cmd), text: stalled.length ? say("table.said.stalled", { parts: stalled.join(", ") }) : say("table.said.fine") });
   }
 }
 
@@ -219,27 +219,27 @@ function answered(ctx, cmd, reply) {
 function showHand(result) {
   const hand = result.hand;
   if (!hand) {
-    told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.sealed") });
+    showMessage({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.sealed") });
     return;
   }
   const order = (card) => (card === "BJ" || card === "SJ" ? `0${card}` : String.fromCharCode(65 + RANKS.indexOf(card.slice(1))) + card[0]);
   const sorted = [...hand].sort((a, b) => order(a).localeCompare(order(b)));
-  const cards = h("p", { class: "hand" }, sorted.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardWords(card))));
-  told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.text"), more: cards })
+  const cards = h("p", { class: "hand" }, sorted.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardText(card))));
+  showMessage({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.text"), more: cards })
     .then(() => fill(cards));
 }
 
 /** Show the commands for one seat. */
 function atSeat(ctx, seat) {
   const made = AT_SEAT.filter((cmd) => ctx.commands[cmd] && played(ctx.state, cmd)).map((cmd) => {
-    const button = orderButton(spec(ctx, cmd, { seat }));
+    const button = makeCommandButton(spec(ctx, cmd, { seat }));
     const one = offer(ctx, cmd, seat);
     button.offer(one);
     return { node: button.node, refused: Boolean(one?.refused) };
   });
   const [can, not] = [made.filter((one) => !one.refused), made.filter((one) => one.refused)];
   const player = ctx.state.match.pairs?.[sideOf(seat)]?.players?.[seat];
-  told({
+  showMessage({
     close: say("table.at.close"),
     title: [say("table.at.actions", { seat: say(`seat.${seat}`) }), player].filter(Boolean).join(" · "),
     more: [

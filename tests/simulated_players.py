@@ -50,7 +50,9 @@ _DurationRange = tuple[float, float]
 
 
 class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
-    """The times that people take, in seconds: the minimum and the maximum. All are provisional.
+    """The minimum and maximum times in seconds that people take for each action.
+
+    All are provisional.
 
     `start`: to press start. `cut`: to choose the cut. `release`: to request the hands. `take`: to
     lift the hands out. `load`: to square up a set and put it into the hopper. `count`: to count and
@@ -70,7 +72,10 @@ class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
-    """The share of deals in which hands are dealt again, and in which sets are mixed."""
+    """The probability of each kind of mistake in a deal. `claims`: a player claims a wrong count.
+
+    `redeals`: the chief orders a redeal. `mixed`: people mix the cards of two sets.
+    """
 
     claims: float = 0.0
     redeals: float = 0.0
@@ -78,7 +83,10 @@ class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SimulatedPlayers:
-    """The people at one table. `chance` decides their times and the player who finishes first.
+    """The simulated people at one table.
+
+    `chance` decides their times and the player who finishes first. `chance` decides their times and
+    the player who finishes first.
 
     With `deal_ahead`, the set that is not in play is dealt while the other set is played.
     `on_hands` receives the truth of the mechanics just before the players take their hands.
@@ -124,7 +132,7 @@ class SimulatedPlayers:
         await self._command(Role.CHIEF, "start_match")
 
     async def play(self, deals: int) -> int:
-        """Play `deals` deals, or fewer if the match ends before. Return their number.
+        """Play `deals` deals, or fewer if the match ends before. Return how many were played.
 
         Raises TimeoutError if the table is stuck.
         """
@@ -141,7 +149,7 @@ class SimulatedPlayers:
         return played
 
     async def sign(self) -> None:
-        """End the match if it is not over, and sign its sheet."""
+        """End the match if it is not over, and sign its score sheet."""
         if self.match.phase not in _ENDED:
             await self._command(Role.CHIEF, "forfeit", side="EW", reason="they leave")
         match = self.table.machine.record.match_written.match
@@ -183,9 +191,9 @@ class SimulatedPlayers:
             self._put_set_away()
 
     def _is_stuck(self, stage: str) -> bool:
-        """Return True if a stage is stuck.
+        """Return True if too many checks have found the match at the same `stage`.
 
-        After a power cut the machine has no faces of the cards.
+        This happens after a power cut, because the machine has no faces of the cards then.
         """
         same = self._stage == (self.match.attempt, stage)
         self._looks = self._looks + 1 if same else 0
@@ -193,23 +201,21 @@ class SimulatedPlayers:
         return self._looks > _MAX_LOOKS
 
     def _draw_mistake(self) -> Callable[[], Any] | None:
-        """Return the mistake that will happen with this deal's hands, or None."""
-        draw = self._chance.random()
-        if draw < self._mistakes.claims:
+        """Draw a mistake with this deal's hands. Return the function that makes it, or None."""
+        draw, share = self._chance.random(), self._mistakes
+        if draw < share.claims:
             return lambda: self._command(Role.TABLE, "claim_count", seat=self._chance.choice(SEATS))
-        if draw < self._mistakes.claims + self._mistakes.redeals:
+        if draw < share.claims + share.redeals:
             return lambda: self._command(Role.CHIEF, "redeal", reason="a card lay open")
-        if draw < self._mistakes.claims + self._mistakes.redeals + self._mistakes.mixed:
-            return self._mix
-        return None
+        return self._mix if draw < share.claims + share.redeals + share.mixed else None
 
     async def _mix(self) -> None:
-        """Mix a few cards of a set into the other set, if both are within reach."""
+        """Mix a few cards of one set into the other, if people can reach both sets."""
         with suppress(OutOfReach):
             self._people.mix(self._chance.choice(sorted(self._people.beside)), 3)
 
     async def _take_hands(self) -> None:
-        """Take the hands that are up. A card left in a pocket is taken later."""
+        """Take the hands that are on the lift. A card left in a pocket is taken later."""
         await self.table.wait_for_state(lambda state: state.machine.set_out is not None)
         self._set_in_hands = self.machine.set_out
         if all(self._world.truth().pockets[:4]):
@@ -218,7 +224,7 @@ class SimulatedPlayers:
         self._people.take_hands()
 
     def _put_set_away(self) -> None:
-        """Put a set away after its deal is over, when its cards are no longer evidence."""
+        """Put the set away when its deal is over and its cards are no longer evidence."""
         if self.match.phase in DEAL_UNDER_WAY or self._set_in_hands is None:
             return
         self.table.lay_down()
@@ -226,11 +232,10 @@ class SimulatedPlayers:
         self._set_in_hands = None
 
     async def _recount(self) -> None:
-        """Answer a claimed count. The chief may do this for any claim."""
-        counts = {"N": 26, "W": 27, "S": 27, "E": 27}
+        """Answer a player's claim of a wrong count. The chief may do this for any claim."""
         await self._wait(self._durations.count)
         if self.match.claimed is not None:
-            await self._command(Role.CHIEF, "recount", counts=counts)
+            await self._command(Role.CHIEF, "recount", counts={"N": 26, "W": 27, "S": 27, "E": 27})
 
     async def _press_for_each(self, pause: _DurationRange, cmd: str) -> None:
         """Send a command once for every seat that the match waits for."""
@@ -255,7 +260,7 @@ class SimulatedPlayers:
     # The machine and the sets.
 
     async def _attend_machine(self) -> None:
-        """Start, cut, load and clear up whenever the machine waits for it."""
+        """Operate the machine in a loop: load cards, press start, cut and clear up."""
         while True:
             await self._clear_up()
             truth = self._world.truth()
@@ -273,7 +278,7 @@ class SimulatedPlayers:
             await asyncio.sleep(LOOK_INTERVAL_S)
 
     def _may_load(self) -> bool:
-        """Return True if the due set is beside the machine and is no longer evidence."""
+        """Return True if the set that the machine needs is beside it and is no longer evidence."""
         due = self.machine.card_set
         return due != self._set_in_hands and bool(self._people.beside.get(due or ""))
 
@@ -291,7 +296,7 @@ class SimulatedPlayers:
             await self._command(Role.TABLE, "cut", n=self._chance.randrange(6, 103), seat=seat)
 
     async def _clear_up(self) -> None:
-        """Collect the cards of an attempt without hands, and count barred sets."""
+        """Collect the cards of an attempt without hands, and count every set that is barred."""
         proof = self.table.states[-1].fairness[-1] if self.table.states[-1].fairness else None
         failed = proof is not None and proof.outcome in _FAILED
         if failed and proof is not None and self._has_loose_cards(proof.attempt):
@@ -303,16 +308,16 @@ class SimulatedPlayers:
                 await self._count_set(card_set.id)
 
     def _has_loose_cards(self, attempt: int) -> bool:
-        """Return True if cards of an attempt without hands have to be collected."""
+        """Return True if the cards of this attempt, which gave no hands, must be collected."""
         lie_about = self.machine.phase is MachinePhase.FAULT and any(self._world.truth().pockets)
         return attempt not in self._cleared_attempts or lie_about
 
     async def collect(self, card_set: str | None) -> None:
-        """Open the lid and put every card of this set in the machine into the hopper."""
+        """Open the lid, and put all cards of this set that are in the machine into the hopper."""
         await self._people.collect(card_set)
 
     async def _count_set(self, card_set: str) -> None:
-        """Count a set in full. Replace an incomplete set by a new one."""
+        """Count all cards of a set. Replace an incomplete set by a new one."""
         lies_in = card_set == self.machine.card_set and bool(self._world.hopper)
         pile = self._world.hopper if lies_in else self._people.beside[card_set]
         if not pile:

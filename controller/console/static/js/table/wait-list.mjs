@@ -1,10 +1,10 @@
 // Reasons to wait for a person at this table, each with its next action.
 
-import { connected, whileConnected } from "../connected.mjs";
+import { isConnected, onConnectionChange } from "../connected.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
-import { span } from "../time.mjs";
-import { both, say } from "../words.mjs";
-import { orderButton } from "../order.mjs";
+import { durationText } from "../time.mjs";
+import { say, textOf } from "../words.mjs";
+import { makeCommandButton } from "../command-button.mjs";
 
 /** The answers to an alert or call: commands of this page, or another page. */
 const ANSWERS = {
@@ -43,16 +43,16 @@ const RULED = new Set([
 const PANELS = { count: "count", second_count: "count", extra_deal: "more" };
 
 /** Make the list of alerts and calls, the longest first, and of the people who go there. */
-export function waits(ctx) {
+export function makeWaitList(ctx) {
   const rows = new Map();
   const made = new Map();
   const go = h("button", { type: "button", class: "go", onclick: () => ctx.take(ctx.wait?.taken_by !== ctx.me?.name) });
   const who = h("span");
   const rest = () => {
-    go.disabled = !connected();
+    go.disabled = !isConnected();
   };
   fill(byId("wait-who"), go, who);
-  whileConnected(rest);
+  onConnectionChange(rest);
 
   function draw() {
     const found = list();
@@ -75,16 +75,16 @@ export function waits(ctx) {
     if (!state) return new Map();
     const calls = state.calls.map((one) => ({
       key: `call ${one.reason} ${one.seat ?? ""}`, name: one.reason, seat: one.seat, since: one.since, call: true,
-      words: both(one, "words") || one.reason, action: "",
+      words: textOf(one, "words") || one.reason, action: "",
     }));
     const alerts = state.alerts.map((one) => ({
       key: `alert ${one.name}`, name: one.name, since: one.since, call: false,
-      words: both({ en: one.cause, zh: one.cause_zh }), action: both({ en: one.action, zh: one.action_zh }),
+      words: textOf({ en: one.cause, zh: one.cause_zh }), action: textOf({ en: one.action, zh: one.action_zh }),
     }));
     // Reasons that the console found itself. The hall's list shows them, too.
     const seen = (ctx.wait?.reasons ?? []).filter((one) => SEEN.has(one.name)).map((one) => ({
       key: one.name, name: one.name, since: new Date(one.since_ms - (ctx.at?.skew_ms ?? 0)).toISOString(), call: false,
-      words: both(one, "words"), action: both(one, "action"),
+      words: textOf(one, "words"), action: textOf(one, "action"),
     }));
     const all = [...calls, ...alerts, ...seen].sort((a, b) => a.since.localeCompare(b.since));
     return new Map(all.map((one) => [one.key, one]));
@@ -98,7 +98,7 @@ export function waits(ctx) {
     const [what, action, buttons] = node.children;
     data(node, "kind", one.call ? "call" : "alert");
     const seat = one.seat ? `${say("table.wait.seat", { seat: say(`seat.${one.seat}`) })} · ` : "";
-    text(what, `${one.call ? "⚑" : "!"} ${seat}${one.words} · ${say("table.wait.since", { time: span(ctx.ago(one.since)) })}`);
+    text(what, `${one.call ? "⚑" : "!"} ${seat}${one.words} · ${say("table.wait.since", { time: durationText(ctx.ago(one.since)) })}`);
     text(action, one.action);
     if (!ctx.me || !Object.keys(ctx.commands).length) return;
     if (!made.has(key)) {
@@ -117,7 +117,7 @@ export function waits(ctx) {
     const wanted = ANSWERS[one.name] ?? (byPlayer ? ["attend"] : ["acknowledge"]);
     return wanted.filter((cmd) => ctx.commands[cmd]).map((cmd, at) => {
       const spec = ctx.spec(cmd, { seat: one.seat, ...(cmd === "acknowledge" ? { code: one.name.toUpperCase() } : {}) });
-      return Object.assign(orderButton({ ...spec, kind: at || RULED.has(one.name) ? "plain" : "go" }), { cmd });
+      return Object.assign(makeCommandButton({ ...spec, kind: at || RULED.has(one.name) ? "plain" : "go" }), { cmd });
     });
   }
 

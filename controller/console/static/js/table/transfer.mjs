@@ -5,11 +5,11 @@
 
 import { get, newId, post } from "../api.mjs";
 import { fill, h, text } from "../dom.mjs";
-import { ask } from "../dialog.mjs";
-import { both, say } from "../words.mjs";
+import { askValues } from "../dialog.mjs";
+import { say, textOf } from "../words.mjs";
 
 /** Ask for the other table, and transfer the match. */
-export async function carry(ctx, cmd) {
+export async function transferMatch(ctx, cmd) {
   const here = ctx.table;
   const about = await get(`/api/tables/${encodeURIComponent(here)}/carry`).catch((error) => {
     ctx.top.tell(error.message, "bad");
@@ -18,7 +18,7 @@ export async function carry(ctx, cmd) {
   if (about === null) return;
   const incoming = cmd === "take_over";
   const others = incoming ? about.incoming : about.tables;
-  const choices = others.map((one) => [one.table, [one.table, both(one)].filter(Boolean).join(" · ")]);
+  const choices = others.map((one) => [one.table, [one.table, textOf(one)].filter(Boolean).join(" · ")]);
   const known = about.left && !incoming ? say("table.carry.left", { match: about.left.match, to: about.left.to }) : say("table.carry.text");
   if (!choices.length) {
     ctx.top.tell(incoming ? say("table.carry.none-coming") : say("table.carry.none"), "bad");
@@ -31,17 +31,17 @@ export async function carry(ctx, cmd) {
   if (ctx.me.role !== "chief") {
     fields.push({ name: "by", kind: "text", required: true, label: say("table.arg.by"), hint: say("table.hint.by"), max: 64 });
   }
-  const values = await ask({
+  const values = await askValues({
     title: incoming ? say("table.carry.take") : say("table.carry.title", { match: about.left?.match ?? ctx.state.match.match ?? "" }),
     text: known, fields, yes: say("table.carry.go"), danger: true,
   });
   if (values === null) return;
   const [from, to] = incoming ? [values.table, here] : [here, values.table];
-  await walk(ctx, { from, to, by: values.by });
+  await showTransfer(ctx, { from, to, by: values.by });
 }
 
 /** Show the progress of the steps until the match arrives or the person closes the question. */
-function walk(ctx, { from, to, by }) {
+function showTransfer(ctx, { from, to, by }) {
   const list = h("ol", { class: "steps" });
   const said = h("p", { class: "said", role: "status" }, say("order.sending"));
   const again = h("button", { type: "button", class: "go", hidden: true, onclick: () => step() }, say("table.carry.again"));
@@ -59,7 +59,7 @@ function walk(ctx, { from, to, by }) {
     try {
       const answer = await post(`/api/tables/${encodeURIComponent(from)}/carry`, { id, to, ...(by ? { by } : {}) });
       fill(list, answer.steps.map((one) => h("li", { data: { fate: one.fate } },
-        say(`table.carry.${one.step}`, { part: one.part, parts: one.parts }), " ", say(`table.fate.${one.fate}`), both(one) ? say("table.carry.why", { why: both(one) }) : "")));
+        say(`table.carry.${one.step}`, { part: one.part, parts: one.parts }), " ", say(`table.fate.${one.fate}`), textOf(one) ? say("table.carry.why", { why: textOf(one) }) : "")));
       if (answer.done) {
         text(said, say("table.carry.done", { match: answer.match, to }));
         there.hidden = false;
