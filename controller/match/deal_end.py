@@ -109,9 +109,9 @@ def enter_result(match: GuandanMatch, event: events.ResultEntered) -> StepResult
 
 
 def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> deal_result.FinishOrder:
-    return (
-        deal_result.finish_with_dead_hands(order, dead) if dead else deal_result.parse_finish(order)
-    )
+    if not dead:
+        return deal_result.parse_finish(order)
+    return deal_result.finish_with_dead_hands(order, dead)
 
 
 def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:

@@ -301,10 +301,9 @@ def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
     if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", card_count_words(event.counts))
     going = replace(match, suspended=None, claimed=None)
-    redeals_found = (
-        isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
-    )
-    if not _are_counts_right(match, event.counts) or (event.found and redeals_found):
+    guandan = match.profile.counting if isinstance(match, GuandanMatch) else None
+    redeals = event.found and guandan is not None and guandan.found_card == "redeal"
+    if redeals or not _are_counts_right(match, event.counts):
         return _redeal(going, "count", event, claimed=match.claimed)
     return going, ()
 

@@ -133,9 +133,8 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
     # Rows after the end of a finished sheet require a new end, and new signatures.
-    if moved or (
-        match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], sheet_rows.EndRow)
-    ):
+    has_ended = match.phase in ENDED_PHASES
+    if moved or (has_ended and not isinstance(match.sheet[-1], sheet_rows.EndRow)):
         after, more = reconsider_match(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
@@ -145,10 +144,8 @@ def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResu
     """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
-    rejected = rulings.reject(
-        ruling, event.by, event.role, event.verbal, entered_by=event.entered_by
-    )
-    match = _replace_ruling(match, rejected)
+    after = rulings.reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replace_ruling(match, after)
     if not overturned:
         return match, ()
     restored, _ = undo_consequences(match, ruling)

@@ -197,9 +197,8 @@ def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> Guandan
     """
     if not match.is_deal_under_way:
         return match
-    row = sheet_rows.StoppedRow(
-        row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason
-    )
+    number = next_row_number(match)
+    row = sheet_rows.StoppedRow(row=number, at_ms=at_ms, deal=match.deal, reason=reason)
     return add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
 
 

@@ -100,9 +100,8 @@ def choose_tribute(match: GuandanMatch, event: events.TributeChosen) -> StepResu
         refuse("NO_CHOICE")
     if event.payer not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
-    settled = tribute.plan_tribute(
-        match.profile, _finish_owing(match), exchange.values, event.payer
-    )
+    owed = _finish_owing(match)
+    settled = tribute.plan_tribute(match.profile, owed, exchange.values, event.payer)
     return _replace_exchange(match, plan=settled), ()
 
 
