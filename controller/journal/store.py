@@ -43,7 +43,6 @@ _SCHEMA = {
     "BEGIN SELECT RAISE(ABORT, 'a journal only grows at its end'); END",
 }
 _IN_MEMORY = ":memory:"
-_APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
 
 
 class JournalStore:
@@ -138,7 +137,7 @@ class JournalStore:
             # is copied into the file.
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             db.execute("BEGIN IMMEDIATE")
-            db.executemany(_APPEND, rows)
+            db.executemany("INSERT INTO journal(n, body, head) VALUES (?, ?, ?)", rows)
             if durable and not rows:
                 # An empty commit would sync nothing, so write the header's page again.
                 db.execute(f"PRAGMA user_version = {_VERSION}")
