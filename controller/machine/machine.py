@@ -259,9 +259,7 @@ class TableMachine:
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state with its number. Without a journal it is a fault's
-        state.
-        """
+        """Return the present public state. If the journal cannot be written, its phase is FAULT."""
         self._state_number += 1
         run = self.table_boards.run
         state = public_state(
@@ -288,9 +286,7 @@ class TableMachine:
         return msgspec.structs.replace(state, machine=machine, alerts=alerts)
 
     def _storage_failed(self, failure: StorageFailed) -> None:
-        """Stop all motion, show the fault, and end the machine, because nothing can be recorded
-        any more.
-        """
+        """Stop all motion, show the fault, and end the machine: nothing can be recorded now."""
         self.dealer.stop()
         self._is_journal_ok = False
         self.publish_state()
@@ -382,9 +378,7 @@ class TableMachine:
         link.mark_kept(number, boot)
 
     def _unjournalled_state(self) -> Hashable:
-        """Return the part of the state that decides about commands and that no journal entry
-        contains.
-        """
+        """Return the values that decide about commands but are not in the journal."""
         table, deals = self.table_boards, self.deal_cycle
         run = table.run
         return (

@@ -31,8 +31,9 @@ _START_TICKS_FIELD = 19
 
 
 def process_samples() -> list[MetricSample]:
-    """Return metrics of this process: its start (seconds of Unix time), its CPU seconds and its
-    memory.
+    """Return the start time, the CPU seconds and the memory of this process as metrics.
+
+    The start time is in seconds of Unix time.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
     pages = int(_STATM.read_text().split()[1])
@@ -174,11 +175,7 @@ class MachineMetrics:
                 self._unjudged.setdefault(event.attempt, []).append(event)
 
     def collect(self, unsent: int = 0) -> MetricsMessage:
-        """Return all metrics.
-
-        `unsent`: the bytes that wait for the gateways. `unsent` is the number of bytes that wait
-        for the gateways.
-        """
+        """Return all metrics. `unsent` is the number of bytes that wait for the gateways."""
         samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
         samples += self._line_samples()
         samples += [

@@ -94,11 +94,10 @@ RELEASE_DELAY_MS = 3000
 class PanelControl:
     """The control of a table's buttons, switches and lamps.
 
-    `on_switch` is called for an open lid or a pressed emergency stop.
-
-    `cutters` returns the seats that may cut now, () for any seat. Without its pins a table
-    continues to deal, because the boards sense lid and emergency stop themselves. The loss is
-    shown, and the next start of the daemon tries the pins again.
+    `on_switch` is called for an open lid or a pressed emergency stop. `cutters` returns the seats
+    that may cut now, () for any seat. Without its pins a table continues to deal, because the
+    boards sense lid and emergency stop themselves. The loss is shown, and the next start of the
+    daemon tries the pins again.
     """
 
     def __init__(
@@ -161,7 +160,10 @@ class PanelControl:
             self._desk.submit_press("call", seat=press.seat)
 
     def _on_green(self, seat: Seat, act: PressKind) -> None:
-        """Handle a green button. A cut is the number that was shown when the button went down."""
+        """Handle a green button that was pressed or released.
+
+        A cut is the number that was shown when the button went down.
+        """
         if act is PressKind.DOWN:
             self._cut_at_press = self._counter.number
         elif act is PressKind.HELD:
@@ -172,11 +174,10 @@ class PanelControl:
             self._confirm(seat)
 
     def _confirm(self, seat: Seat) -> None:
-        """Handle a short press.
+        """Handle a short press of a green button.
 
-        It first counts for the match, and otherwise for the machine's step.
-
-        While a deal is played, the next deal may wait for its cut, which only its cutter gives.
+        It first counts for the match, and otherwise for the machine's step. While a deal is played,
+        the next deal may wait for its cut, which only its cutter gives.
         """
         match, phase = self._record.match_written.match, self._phase()
         of_the_machine = match is None or match.phase in BEFORE_RELEASE

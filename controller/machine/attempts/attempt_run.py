@@ -44,11 +44,9 @@ _FINAL_COUNT_FIELDS = (
 class AttemptRun(AttemptStart):
     """The run of one attempt, from the boards' BEGIN to its end, with the writer of its entries.
 
-    `run` ends at held hands; hand_release.py continues from there.
-
-    `cards_at_rest` is set as soon as no card of the attempt moves any more. `lift_raised` is done
-    when the dealer board reports that the lift is up. `hands_out` is True once the hands may have
-    left the machine.
+    `run` ends at held hands; hand_release.py continues from there. `cards_at_rest` is set as soon
+    as no card of the attempt moves any more. `lift_raised` is done when the dealer board reports
+    that the lift is up. `hands_out` is True once the hands may have left the machine.
     """
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
@@ -68,9 +66,7 @@ class AttemptRun(AttemptStart):
 
     @property
     def needs_boards(self) -> bool:
-        """Return whether the attempt's next step needs the boards, which must then know the
-        attempt.
-        """
+        """Return whether the attempt's next step needs boards that know the attempt."""
         book = self.writer
         if book.outcome is None:
             return not book.is_key_lost
@@ -211,7 +207,7 @@ class AttemptRun(AttemptStart):
     async def run(
         self, uncut: str | None = None, start_command: AcceptedCommand | None = None
     ) -> AttemptOutcome:
-        """Deal until the hands are held, or until the attempt has ended without hands.
+        """Deal until the hands are held or the attempt has ended without hands.
 
         Return the outcome.
 
@@ -261,10 +257,7 @@ class AttemptRun(AttemptStart):
         )
 
     async def _deal(self) -> tuple[str, ...]:
-        """Deal the cards, and return the reasons if there are no hands.
-
-        Return the reasons why there are no right hands, or () if there are.
-        """
+        """Deal the cards. Return the reasons why there are no right hands, or () if there are."""
         assert self.card_loop is not None
         self._require_running()
         if self._record.state.pauses:
@@ -348,9 +341,7 @@ class AttemptRun(AttemptStart):
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Write the hash that binds the hands, and the verdict, before the hands can be
-        released.
-        """
+        """Write the verdict and the hash that binds the hands, before a release is possible."""
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)

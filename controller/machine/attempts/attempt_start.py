@@ -103,9 +103,8 @@ class AttemptStart:
     async def take_cut(self, uncut: str | None) -> None:
         """Wait for the cut and write it.
 
-        If `uncut` is the referee's reason, write that there is no cut.
-
-        Raises AttemptEnded, StorageFailed.
+        If `uncut` is the referee's reason, write that there is no cut. Raises AttemptEnded,
+        StorageFailed.
         """
         if uncut is not None:
             self.writer.write_cut(None, uncut)
@@ -124,10 +123,7 @@ class AttemptStart:
             self._record.clear_fault("CUT_LATE")
 
     async def _take_one_cut(self) -> bool:
-        """Wait for one command to cut, and return whether it was accepted.
-
-        Return whether it was the cut.
-        """
+        """Wait for one command to cut, and return whether it was accepted."""
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
         vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
@@ -190,9 +186,7 @@ class AttemptStart:
     async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Make one board begin the attempt.
 
-        Repeat the command if the obstacle is gone.
-
-        Raises AttemptEnded, DriverError.
+        Repeat the command if the obstacle is gone. Raises AttemptEnded, DriverError.
         """
         for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
             try:

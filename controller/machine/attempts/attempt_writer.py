@@ -69,11 +69,9 @@ class AttemptPlan:
 class AttemptWriter:
     """The writer of one attempt's journal entries.
 
-    `key` seals them, and `seed` fixes the sequence.
-
-    `vault` holds the faces of this attempt until `close`. If the key was lost with the power, there
-    are no faces, and nothing can be opened. A step that the journal already contains is not written
-    again.
+    `key` seals them, and `seed` fixes the sequence. `vault` holds the faces of this attempt until
+    `close`. If the key was lost with the power, there are no faces, and nothing can be opened. A
+    step that the journal already contains is not written again.
     """
 
     def __init__(
@@ -110,8 +108,9 @@ class AttemptWriter:
 
     @classmethod
     def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
-        """Return a writer for a new attempt, with a new seed and a new key, which `chief` can
-        open too.
+        """Return a writer for a new attempt, with a new seed and a new key.
+
+        The owner of the public key `chief` can open the new key too.
         """
         key = AttemptKey.new(bound_to.entropy)
         return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
@@ -153,8 +152,9 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Return whether a power cut destroyed the key, so that only the chief can open the
-        attempt.
+        """Return whether a power cut destroyed the key.
+
+        Then only the chief can open the attempt.
         """
         return self._key is None
 
@@ -252,10 +252,9 @@ class AttemptWriter:
     def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
         """Write that the hands are out.
 
-        `waited` has the waiting times in ms; `lead` names the leader.
-
-        "turn_up": the turned-up card, and the seat that got it. "holder": the seat with the leading
-        card, whose face is in the rulebook (seed 002 A7). "none": no leader.
+        `waited` has the waiting times in ms; `lead` names the leader. "turn_up": the turned-up
+        card, and the seat that got it. "holder": the seat with the leading card, whose face is in
+        the rulebook (seed 002 A7). "none": no leader.
         """
         self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
@@ -266,10 +265,9 @@ class AttemptWriter:
     def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
         """Write seed and cut, and for played hands the path of each card.
 
-        Without the key, write that only the chief can open them.
-
-        `events` are the board events of hands that were played, so that people can compare the
-        pockets of their cards. For an attempt without hands they are in the record that follows.
+        Without the key, write that only the chief can open them. `events` are the board events of
+        hands that were played, so that people can compare the pockets of their cards. For an
+        attempt without hands they are in the record that follows.
         """
         if self.is_key_lost:
             self._write("sealed_to_chief", {"reason": "POWER"})
@@ -283,8 +281,7 @@ class AttemptWriter:
         final_count: Mapping[str, Any],
         events_before_verdict: int | None = None,
     ) -> dict[str, Any]:
-        """Return everything that was observed in an attempt: its board events, its hands, the
-        final count.
+        """Return the record of an attempt: its board events, its hands and the final count.
 
         `final_count` has the sensors at the end, if they were asked. `events_before_verdict` is the
         number of events before the verdict. The record contains the attempt's key, which hides

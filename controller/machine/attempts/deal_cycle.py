@@ -93,10 +93,7 @@ class DealCycle:
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
-        """React to a change of the match.
-
-        Void or publish the hands that the match no longer needs.
-        """
+        """React to a changed match: void or publish the hands that it no longer needs."""
         self._match_news.set()
         self._table_boards.hands_with_players.on_match_changed()
         self._unopened_hands.on_match_changed()
@@ -118,9 +115,7 @@ class DealCycle:
 
     @property
     def is_ahead(self) -> bool:
-        """Return whether the running attempt belongs to a later deal than the one that is
-        played.
-        """
+        """Return whether the running attempt is for a later deal than the present one."""
         match, due = self._record.match_written.match, self._present_deal
         return (
             match is not None and due is not None and not due.is_practice and match.deal < due.deal
@@ -132,8 +127,9 @@ class DealCycle:
         return self._profile.deck.cards
 
     def cutters(self) -> tuple[Seat, ...]:
-        """Return the seats that may cut the present attempt, in order of precedence. () means any
-        seat.
+        """Return the seats that may cut for the running attempt, in order of precedence.
+
+        () means any seat.
         """
         match, due = self._record.match_written.match, self._present_deal
         if match is None or due is None or due.is_practice:
@@ -178,7 +174,7 @@ class DealCycle:
     async def _next_start(self) -> DealStart | None:
         """Return the next deal when it may begin, with the command that begins it.
 
-        None: call again.
+        Return None if the situation may have changed, so that the caller calls again.
         """
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
@@ -246,8 +242,9 @@ class DealCycle:
             self._startable_deal = None
 
     async def _watch_hopper(self) -> None:
-        """Wait for news while people have the cards, and warn if cards are put into the hopper too
-        early.
+        """Wait for news while people have the cards.
+
+        Raise a fault if cards are put into the hopper too early.
         """
         self._match_news.clear()
         with suppress(DriverError):
@@ -326,8 +323,9 @@ class DealCycle:
             self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
-        """Show an open lid or a pressed e-stop while the table waits for a cut, so that people
-        close them.
+        """Show an open lid or a pressed emergency stop as a fault until the cut is made.
+
+        So people can close them in time.
         """
         async for status in self._clearing.poll_statuses():
             if run.writer.has("cut") or run.writer.outcome is not None:
@@ -335,9 +333,7 @@ class DealCycle:
             self._clearing.show_openings(status)
 
     async def _release_hands(self, run: AttemptRun) -> None:
-        """Release the held hands when a command requests it, and wait until the lift is down
-        again.
-        """
+        """Release the held hands on a command, and wait until the lift is down again."""
         due, out = self._present_deal, self._table_boards.hands_with_players
         assert due is not None  # Every attempt is dealt for a deal.
         watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
@@ -373,9 +369,7 @@ class DealCycle:
         return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
 
     async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
-        """Raise a fault if a set is in the hopper while hands are held, because they could not
-        come out.
-        """
+        """Raise a fault while a set of cards in the hopper blocks the release of held hands."""
         try:
             async for status in self._clearing.poll_statuses():
                 if run.is_released:

@@ -51,9 +51,8 @@ def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
 class UnfinishedAttempt:
     """An unfinished attempt, as the journal contains it, with its key if that still exists.
 
-    `key` is None if it was lost with the power.
-
-    `is_release_ordered` is True if a command to release its hands was accepted and not refused.
+    `key` is None if it was lost with the power. `is_release_ordered` is True if a command to
+    release its hands was accepted and not refused.
     """
 
     binding: AttemptBinding
@@ -98,9 +97,7 @@ class UnfinishedAttempt:
         return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
 
     def record_events(self) -> list[LoggedBoardEvent]:
-        """Return the board events for the record, or [] if a look of the reader cannot be
-        decrypted.
-        """
+        """Return the board events for the record, or [] if one of them cannot be decrypted."""
         return list(self._wire_events()) if self.is_complete else []
 
     @property
@@ -131,7 +128,7 @@ def _is_unfinished(progress: AttemptHistory) -> bool:
 
 
 def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
-    """Return whether an unchanged key file belongs to this attempt."""
+    """Return whether a key belongs to this attempt and was not changed."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
     except (UnsealError, KeyError, ValueError):

@@ -35,9 +35,7 @@ class HandsWithPlayers:
 
     @property
     def are_played_elsewhere(self) -> bool:
-        """Return whether these hands are being played at another table, to which their match
-        moved.
-        """
+        """Return whether these hands are played at another table, because their match moved."""
         return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
     def dealt_hands(self) -> DealtHands | None:

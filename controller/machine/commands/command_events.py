@@ -78,8 +78,7 @@ def enter_tribute(
 def enter_return(
     args: ReturnArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event of a return that a referee saw: the first one of a seat, or one that
-    replaces a wrong one.
+    """Return the event of a return that a referee saw, or the event that corrects one.
 
     If the rulebook keeps returns secret (暗还, seed 004 CN5), the card is not published.
     """
@@ -117,8 +116,7 @@ def events_of_command(
 
 
 def meeting_of(args: SetMatchArgs) -> tuple[Meeting, PenaltyRecord]:
-    """Return the match that the command `set_match` describes, and the penalties of its pairs
-    from earlier matches.
+    """Return the match of the command `set_match`, and the earlier penalties of its pairs.
 
     Raises BadArgs for a wrong entry of the record.
     """
@@ -150,7 +148,9 @@ def _seat(args: SeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) ->
 
 
 def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event of a green button. A referee without a seat confirms for both sides.
+    """Return the event that a press of a green button causes.
+
+    A referee without a seat confirms for both sides.
 
     A phase in the command must be the present phase. Two players who touch the same words send the
     command twice, and the second one would otherwise confirm something else.
@@ -193,7 +193,7 @@ def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
 
 
 def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that pauses the table, or, by the chief only, the whole area."""
+    """Return the event that pauses the table, or the whole area if the chief wants that."""
     if not args.area:
         return match_events.TableSuspended(at_ms=at_ms, reason=args.reason)
     _require_chief(signer)
@@ -271,9 +271,7 @@ def _stop_deal(args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: 
 
 
 def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the function that makes the event of a decision with a reason, which may be the
-    chief's verbal one.
-    """
+    """Return the function that makes the event of a decision that may be verbal."""
 
     def meaning(
         args: VerbalReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int

@@ -73,13 +73,11 @@ class CommandActions(Protocol):
         """Return the refusal of an action, or None if it is possible. Nothing is executed."""
 
     def action_for(self, cmd: str) -> Callable[[AcceptedCommand], Awaitable[None]] | None:
-        """Return the function that carries out a command, or None if a step of the machine
-        waits for the command.
-        """
+        """Return the function that carries out a command, or None for a step of the machine."""
 
 
 class CommandProcessor:
-    """Checks commands and passes them to the code that executes them.
+    """The part of a machine that checks commands and passes them to the code that executes them.
 
     `boot` is the id of this run of the daemon: signed commands are valid only for it. `phase`
     returns the phase that people see. `reading` has the commands that change nothing, by name.
@@ -134,7 +132,7 @@ class CommandProcessor:
         return CommandReply(id=command.id, ok=True, result=result)
 
     def submit_press(self, cmd: str, **args: object) -> None:
-        """Give the command of a button at the table, if it is possible now.
+        """Submit the command of a pressed button at the table, if it is possible now.
 
         A press needs no role, because the program decides what it means. A start that is pressed
         while the machine polls its sensors is kept for EARLY_PRESS_TIMEOUT_S.
@@ -207,9 +205,7 @@ class CommandProcessor:
         return await asyncio.shield(order.answer)
 
     def _known_content(self, signed: tuple[str, str]) -> bytes | None:
-        """Return the content hash of the command that already has this id, or None if it is not
-        known.
-        """
+        """Return the content hash of the command that has this id, or None if it is not known."""
         if signed in self._pending:
             return content_hash(self._pending[signed].message)
         row = self._record.state.answers.get(signed)
@@ -311,9 +307,7 @@ class CommandProcessor:
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
         """Return the reason why a command would be refused now, or None.
 
-        No board is asked.
-
-        Nothing is executed or published.
+        No board is asked. Nothing is executed or published.
         """
         why = self._phase_refusal(request.cmd, request.signer.role)
         if why is not None:
@@ -336,9 +330,7 @@ class CommandProcessor:
         return refused
 
     def _unawaited_refusal(self, cmd: str) -> Failure | None:
-        """Return the refusal if no step of the machine waits for this command, or None if one
-        does.
-        """
+        """Return the refusal if no step of the machine waits for this command, or None."""
         if cmd in self.awaited_steps:  # If not, its step was given up, perhaps at this moment.
             return None
         return failure("WRONG_PHASE", **self._current_phase())

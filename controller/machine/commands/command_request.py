@@ -24,10 +24,10 @@ from controller.words import Words, signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
-    """The signer of a command: the name of the key's certificate, its role, and the person who
-    uses the key.
+    """The signer of a command.
 
-    `person` is None if the command names no person.
+    `name` is that of the key's certificate. `person` is the person who uses the key, or None if the
+    command names no person.
     """
 
     name: str
@@ -36,21 +36,15 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def signed_text(self) -> str:
-        """Return the signer as text for people: the person, if the command names one, and the
-        name of the key.
-        """
+        """Return the signer as text: the person, if there is one, and the name of the key."""
         return signer_text(self.name, self.person)
 
     def decided_by(self, args: VerbalArgs) -> str:
-        """Return the person who decided: the chief if this is a verbal decision, otherwise the
-        signer.
-        """
+        """Return the person who decided: the chief for a verbal decision, otherwise the signer."""
         return args.by or self.signed_text
 
     def entered_by(self, args: VerbalArgs) -> str | None:
-        """Return the person who entered a verbal decision of the chief, or None if the signer
-        decided.
-        """
+        """Return the person who entered a verbal decision, or None if the signer decided."""
         return self.signed_text if args.verbal else None
 
 
@@ -107,10 +101,8 @@ class CompletedCommands:
     def remember(self, command: ClientCommand, answer: CommandAnswer | None) -> None:
         """Store a command with its answer, or with None if it has no answer.
 
-        The first call counts.
-
-        After a key has reached its limit, nothing more is stored, and none of its commands is
-        executed.
+        The first call counts. After a key has reached its limit, nothing more is stored, and none
+        of its commands is executed.
         """
         key = command.key or ""
         known = self._known.setdefault(key, {})
@@ -125,9 +117,9 @@ class CompletedCommands:
                 del self._answers[next(iter(self._answers))]
 
     def answer_of(self, key: str, command_id: str) -> CommandAnswer | str | None:
-        """Return the answer of a completed command, or only its code or ACTED if no more is stored.
+        """Return the answer of a completed command.
 
-        Return None for an unknown command.
+        If only its code is stored, return the code, or DONE. Return None for an unknown command.
         """
         answer = self._answers.get((key, command_id))
         if answer is not None:

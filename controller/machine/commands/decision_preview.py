@@ -56,7 +56,7 @@ class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
-    """The present match, and the match after the decision.
+    """The match as it is, and as it would be after a decision of a referee.
 
     `void` are the deals that would no longer count. `stopped` is the present deal, if it would end
     without counting.
@@ -69,8 +69,9 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One stop of a table: its reason, the seconds of the match that it took, and whether it
-    continues.
+    """One stop of a table.
+
+    `seconds` is the time of the match that it took, and `lasts` is True while it continues.
     """
 
     reason: str
@@ -81,7 +82,7 @@ class StopTime(msgspec.Struct, frozen=True, kw_only=True):
 class LostTime(msgspec.Struct, frozen=True, kw_only=True):
     """The added time (补时) that a referee may still give for the stops at this table.
 
-    `needs` is the role that must decide on this amount. 0 seconds: no stop is open.
+    `needs` is the role that must decide on this amount. With 0 seconds, no stop is open.
     """
 
     seconds: int

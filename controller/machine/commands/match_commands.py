@@ -54,10 +54,10 @@ from controller.words import Words
 
 
 class MatchCommands:
-    """The part of a machine that handles the commands of the match, the match's timer, and its
-    questions to the vault.
+    """The handlers of the commands of the match, and of its timer.
 
-    `dealt` returns the hands that the players hold, or None if this machine does not know them.
+    They also answer the match's questions from the vault. `dealt` returns the hands that the
+    players hold, or None if this machine does not know them.
     """
 
     def __init__(
@@ -141,9 +141,7 @@ class MatchCommands:
         await command.write_and_answer({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
-        """Raise CommandRefused if a pair is disqualified, by its record or by an earlier match
-        here.
-        """
+        """Raise CommandRefused if a pair is disqualified, by its record or by a match here."""
         out = pairs_disqualified(brought, meeting.event)
         here = disqualified_pairs(self._record.match_written)
         ids = [pair.id for pair in meeting.pairs.values()]
@@ -207,10 +205,10 @@ class MatchCommands:
         )
 
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
-        """Return the hands with which a tribute is compared, or None if it is recorded as
-        people saw it.
+        """Return the hands with which a tribute is compared, or None if they are not known.
 
-        Raises CommandRefused if neither is possible.
+        Without hands the tribute is recorded as people saw it. Raises CommandRefused if neither is
+        possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
@@ -222,8 +220,7 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return the hands with which a return is compared, the finish order before it, and its
-        receiver.
+        """Return what a return is compared with: the hands, the previous finish, its receiver.
 
         Return None if it is recorded as shown. Raises CommandRefused if neither is possible.
         """
@@ -354,8 +351,9 @@ def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping
 
 
 def _require_laid(match: GuandanMatch, seat: Seat) -> None:
-    """Raise CommandRefused if a seat has not laid its tribute, so that nothing can be asked
-    about it.
+    """Raise CommandRefused if a seat has not laid its tribute.
+
+    Nothing can be asked about its hand then.
     """
     asked = match.exchange
     if asked is None or seat not in asked.payers:

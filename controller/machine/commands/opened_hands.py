@@ -38,12 +38,7 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt, encrypted for the sender.
-
-        Raises CommandRefused.
-
-        The answer is sealed, so that only the sender can read the hand.
-        """
+        """Answer with a hand as it was dealt, encrypted for the sender. Raises CommandRefused."""
         play, args = self._record.match_written, command.args
         match, dealt = self.require_openable()
         asker = self._roster.admitted_client(command.message.key)

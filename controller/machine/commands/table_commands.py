@@ -135,7 +135,7 @@ class TableCommands:
         await command.write_and_answer()
 
     async def _confirm(self, command: AcceptedCommand) -> None:
-        """Handle a green button. At a seat with a call it only withdraws the call."""
+        """Handle a green button. If its seat has called, it only withdraws the call."""
         if self._checks.is_call_withdrawal(command.request):
             end_calls(self._record, command.args.seat)
             await command.write_and_answer()

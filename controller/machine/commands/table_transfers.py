@@ -281,10 +281,7 @@ class TableTransfers:
         await command.write_and_answer(self._arrival_answer())
 
     def _store_part(self, args: TakeOverArgs) -> list[int]:
-        """Store one part, and return the numbers of the missing parts.
-
-        Return the numbers of the missing parts.
-        """
+        """Store one part, and return the numbers of the missing parts."""
         came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
         self._parts[args.digest] = came  # This document is now the newest.
@@ -331,8 +328,7 @@ class TableTransfers:
     def _write(
         self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
     ) -> None:
-        """Write the arriving match into the journal, with its times converted to this table's
-        clock.
+        """Write the arriving match into the journal, with the times of this table's clock.
 
         All times are shifted by the same amount, so that the time since the last event is correct.
         Raises CommandRefused, with nothing written, for data that no entry can contain.

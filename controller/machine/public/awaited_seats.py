@@ -20,8 +20,8 @@ Seats = tuple[Seat, ...]
 def awaited_seats(match: AnyMatch) -> Seats:
     """Return the seats that must act now, in the order of play.
 
-    While the table is suspended only seats are taken. Where one of several is enough, all who may
-    are named.
+    While the table is suspended, players can only take their seats. If one of several seats is
+    enough, all of them are returned.
     """
     if match.suspended is not None and match.phase is not MatchPhase.SETUP:
         return ()
@@ -106,8 +106,9 @@ def _choosers(match: AnyMatch) -> Seats:
 
 
 def _players(match: AnyMatch) -> Seats:
-    """Return the leader before the first lead, and after that the opponents of a player who reports
-    to be out.
+    """Return the seat that leads, or after the first lead the seats that must confirm.
+
+    The opponents of a player who reports to be out must confirm this.
     """
     if not match.led:
         return (match.leader,) if match.leader else ()

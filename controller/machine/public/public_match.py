@@ -212,7 +212,7 @@ def public_match(
 
 
 def _meeting_fields(match: MatchState) -> dict[str, Any]:
-    """Return the place of the match in its event, and its people."""
+    """Return the fields that identify the match in its tournament, and its people."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
         "event": meeting.event,
@@ -305,8 +305,9 @@ def _big_two_fields(match: BigTwoMatch) -> dict[str, Any]:
 
 
 def _choices(match: BigTwoMatch) -> PublicChoices | None:
-    """Return the choices. All four players choose at the same time, so the answers are published at
-    the end.
+    """Return the choices of the players.
+
+    All four players choose at the same time, so the answers are published at the end.
     """
     choices = match.choices
     if choices is None:

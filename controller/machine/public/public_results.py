@@ -90,9 +90,7 @@ def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
 
 
 def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
-    """Return the chief's verbal corrections that are not confirmed yet, by the rows of the
-    sheet.
-    """
+    """Return the chief's verbal corrections that are not confirmed yet, by row."""
     return [
         VerbalCorrection(
             row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason

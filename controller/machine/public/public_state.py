@@ -198,11 +198,9 @@ SyncedHead = tuple[int, bytes]
 class PhaseHeads:
     """The signer of the journal's head at each change of the phase.
 
-    `latest` is the head at the last change of the phase, or None before the first.
-
-    `secret` is the table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head
-    is signed. If a power cut could undo a signed head, an honest table would seem to have rewritten
-    its history.
+    `latest` is the head at the last change of the phase, or None before the first. `secret` is the
+    table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head is signed. If a
+    power cut could undo a signed head, an honest table would seem to have rewritten its history.
     """
 
     def __init__(self, table_key: str, secret: bytes | None) -> None:
@@ -250,9 +248,7 @@ class FeedPace:
         self._fed, self._last_s = fed, now_s
 
     def ready_in_s(self, cards: int) -> float | None:
-        """Return the seconds that the rest of `cards` cards will take, or None if the pace is
-        not known.
-        """
+        """Return the seconds until all of `cards` are fed, or None if the pace is not known."""
         if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
             return None
         return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

@@ -137,9 +137,7 @@ def _wall_time(wall: WallTime | None, at_ms: int | None) -> str | None:
 
 
 def _signature_lines(match: AnyMatch) -> list[SignatureLine]:
-    """Return a line for each person or side that has to sign, with the signature if there is
-    one.
-    """
+    """Return a line for each person or side that has to sign, with any signature."""
     there = {one.signer: one for one in match.signatures}
     return [_signature_line(match, signer, there.get(signer)) for signer in sheet_signers(match)]
 
@@ -162,9 +160,7 @@ def _version_signatures(
 
 
 def _versions(match: AnyMatch) -> list[SheetVersion]:
-    """Return every version of the sheet that was signed or has to be signed, the present one
-    last.
-    """
+    """Return every version of the sheet for signature, oldest first."""
     earlier = [
         SheetVersion(
             version=old.version,

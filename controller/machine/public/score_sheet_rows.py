@@ -208,9 +208,7 @@ def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
 
 
 def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
-    """Return the notes of the sheet in their order, among them the moves of the match to
-    another table.
-    """
+    """Return the notes of the sheet and the moves of its match to another table, in order."""
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
     return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
 

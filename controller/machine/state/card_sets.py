@@ -87,9 +87,7 @@ def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | Non
 
 
 def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
-    """Return the sets after a verdict. The set of the attempt is barred if its count is in
-    doubt.
-    """
+    """Return the sets after a verdict, which bars the attempt's set if its count is in doubt."""
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
     known = set_of_attempt(state, entry)
     if known is None:

@@ -134,9 +134,7 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the numbers of attempts at each of the last deals, with one more at the entry's
-    deal.
-    """
+    """Return the numbers of attempts by deal, with one more for the deal of the entry."""
     deal, before = (
         entry.deal or 0,
         state.attempts_by_deal if state.match == entry.data["match"] else {},
@@ -237,8 +235,9 @@ def _add_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, 
 
 
 def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts without the one whose record is open now or will never be
-    opened here.
+    """Return the played attempts without the one of the entry.
+
+    Its record is open now, or will never be opened here.
     """
     return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
 
@@ -335,7 +334,7 @@ def _on_command(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
-    """Add the part of a command's answer that only its sender may read."""
+    """Add to a command's stored answer the part that only its sender may read."""
     signed = (entry.data["key"], entry.data["id"])
     known = state.answers.get(signed)
     if known is None:

@@ -81,10 +81,8 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
 class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
     """The match of a table, and the things for which its people wait.
 
-    `match` is None without a match.
-
-    `attempt` is the attempt whose hands the players have. It is None if no hands are out or they
-    were drawn by hand.
+    `match` is None without a match. `attempt` is the attempt whose hands the players have. It is
+    None if no hands are out or they were drawn by hand.
 
     On the table's clock: `due_ms` is when the present deal became due, `phase_since_ms` when its
     phase began, and `last_event_ms` the time of the last event.
@@ -124,7 +122,7 @@ class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealId(msgspec.Struct, frozen=True, gc=False):
-    """The number of a deal of a match."""
+    """The match and the number of a deal."""
 
     match_id: str
     deal: int
@@ -170,7 +168,7 @@ def dry_run(play: TableMatch, event: MatchEvent) -> StepResult:
 
 
 def apply_ahead(play: TableMatch, time: str) -> TableMatch:
-    """Return a match whose deal became due, after the events of the deal that was dealt ahead."""
+    """Apply the events of the deal that was dealt ahead, if this deal is due now."""
     ahead, match = play.ahead, play.match
     assert match is not None  # The caller has checked this.
     due = ahead is not None and match.deal == ahead.deal and match.phase is MatchPhase.CUT
@@ -197,9 +195,7 @@ def _match_calls(
 
 
 def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str | None:
-    """Return the fault for which an event makes released hands void, so that they are dealt
-    again, or None.
-    """
+    """Return the fault for which an event makes released hands be dealt again, or None."""
     if before.phase not in DEAL_UNDER_WAY or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
@@ -275,9 +271,7 @@ def _complete_or_arriving(
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Return the table after its match moved away, or after its document was sent to another
-    table.
-    """
+    """Return the table after its match left, or after its document went to a third table."""
     data = entry.data
     said: dict[str, Any] = {
         "to": data["to"],
@@ -306,9 +300,7 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Apply an entry of the machine to the present deal, or keep it for the deal that is dealt
-    ahead.
-    """
+    """Apply an entry of the machine to the present deal, or to the deal that is dealt ahead."""
     assert play.match is not None  # The caller has checked this.
     event = EVENT_OF_KIND[entry.kind](entry.data)
     if play.ahead is not None and play.ahead.deal == entry.deal:
@@ -348,9 +340,7 @@ def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> Ta
 
 
 def _update_ahead(ahead: DealAhead, event: MatchEvent) -> DealAhead | None:
-    """Return the state of the deal that is dealt ahead after an event, or None if it has no
-    hands.
-    """
+    """Return the deal that is dealt ahead after an event, or None if it has no hands."""
     if isinstance(event, match_events.HandsDealt):
         return msgspec.structs.replace(ahead, dealt=event)
     return None
