@@ -23,6 +23,7 @@ from controller.machine.boards.board_log import BoardLog
 from controller.machine.boards.table_boards import BoardConnection, TableBoards
 from controller.machine.commands.command_offers import CommandOffers
 from controller.machine.commands.command_processor import CommandProcessor, ReadCommand
+from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.commands.match_commands import MatchCommands
 from controller.machine.commands.opened_hands import OpenedHands
 from controller.machine.commands.table_commands import TableCommands
@@ -194,9 +195,10 @@ class TableMachine:
             phase=lambda: self.table_boards.phase,
             on_switch=self.deal_cycle.on_switch,
         )
+        ports = ((self.dealer.link, config.dealer.port), (self.reader.link, config.reader.port))
         self._board_connections = [
-            self._new_connection(self.dealer.link, config.dealer.port),
-            self._new_connection(self.reader.link, config.reader.port),
+            BoardConnection(link, port, self.table_boards, lambda: self._taken_events)
+            for link, port in ports
         ]
         self._connect()
         self._is_match_check_due = False
@@ -354,16 +356,6 @@ class TableMachine:
             check=right_one,
         )
 
-    def _new_connection(self, link: Link, port: str) -> BoardConnection:
-        return BoardConnection(
-            link,
-            port,
-            watcher=self.table_boards,
-            taken=lambda: self._taken_events,
-            kept=lambda: self._taken_events,
-            wait_reopenable=self.table_boards.wait_reopenable,
-        )
-
     def _connect(self) -> None:
         table = self.table_boards
         self.dealer.on_event = table.on_event
@@ -403,8 +395,12 @@ class TableMachine:
                 self._identity.table, self.record.head
             ),
             "rulings": lambda args: self.match_commands.legal_rulings(args),
-            "foresee": lambda args: self.match_commands.preview(args),
-            "lost_time": lambda args: self.match_commands.lost_time(),
+            "foresee": lambda args: preview_decision(
+                self.record.match_written, args, self.record.clock()
+            ),
+            "lost_time": lambda args: lost_time(
+                self.record.match_written.match, self.record.clock()
+            ),
             "document": lambda args: self.transfers.document_part(args),
             "offers": lambda args: self.offers.answer_for(args.role),
         }

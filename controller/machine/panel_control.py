@@ -23,7 +23,6 @@ from drivers.panel import (
     SwitchChange,
 )
 
-_WAITING_PHASES = frozenset({MachinePhase.COMMITTED})
 _READY_PHASES = frozenset({MachinePhase.EMPTY, MachinePhase.HELD, MachinePhase.RELEASED})
 _MOVING_PHASES = frozenset({MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING})
 _UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
@@ -36,7 +35,8 @@ def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> La
     blinks if the referee is called. It stays on beside green while an uncut deal is dealt and held.
     Green: no problem; it blinks while cards move.
     """
-    waits = phase in _WAITING_PHASES or (phase in _UNTIL_RELEASE and _is_uncut(state))
+    is_uncut = bool(state.proofs) and state.proofs[-1].uncut
+    waits = phase is MachinePhase.COMMITTED or (phase in _UNTIL_RELEASE and is_uncut)
     called = bool(state.calls or play.match_calls)
     referee = called or any(name in CALLING_FAULTS for name, _ in state.faults)
     return Lamps(
@@ -49,11 +49,6 @@ def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> La
         else LampMode.OFF,
         buzzer=LampMode.BLINK if referee else LampMode.OFF,
     )
-
-
-def _is_uncut(state: TableState) -> bool:
-    """Return whether the present attempt continues without a cut."""
-    return bool(state.proofs) and state.proofs[-1].uncut
 
 
 STEP_INTERVAL_S = 0.1

@@ -16,10 +16,7 @@ from controller.deal.ledger import Ledger
 from controller.deal.observations import AttemptStopped, BothBegan, ShufflerDone
 from controller.faults import driver_error_fault, fault
 from controller.machine.attempts.attempt_start import AttemptDeps, AttemptEnded, AttemptStart
-from controller.machine.attempts.attempt_writer import (
-    AttemptWriter,
-    opens_at_deal_end,
-)
+from controller.machine.attempts.attempt_writer import AttemptWriter, opens_at_deal_end
 from controller.machine.attempts.card_loop import CardLoop
 from controller.machine.boards.board_observations import (
     BoardObservations,
@@ -85,10 +82,8 @@ class AttemptRun(AttemptStart):
     def replay(self, events: Iterable[BoardEvent]) -> None:
         """Handle past `events` again, in an order in which they can have happened."""
         self.collects_events = False
-        dealt = (
-            self.writer.has("begun") and self.writer.outcome is None and not self.writer.is_key_lost
-        )
-        if dealt:
+        book = self.writer
+        if book.has("begun") and book.outcome is None and not book.is_key_lost:
             self.card_loop = self._new_card_loop()
             self.card_loop.is_replaying = True
             self.card_loop.observe(BothBegan())
@@ -143,9 +138,13 @@ class AttemptRun(AttemptStart):
         starts the comparison of the counts, so this refusal does not stop the attempt.
         """
         looks = isinstance(refused.command, LookCommand | RereadCommand)
-        counted_on = looks and refused.result is BoardResult.WRONG_INDEX
-        if not counted_on:
-            self._spawn(self._stop_for_refusal(refused))
+        if looks and refused.result is BoardResult.WRONG_INDEX:
+            return
+
+        async def stop() -> None:
+            self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
+
+        self._spawn(stop())
 
     def on_line_lost(self, reason: str) -> None:
         """Stop the attempt, because a board cannot be reached.
@@ -287,9 +286,6 @@ class AttemptRun(AttemptStart):
         await self._record.sync()
         assert self.card_loop is not None
         self.card_loop.observe(ShufflerDone())
-
-    async def _stop_for_refusal(self, refused: BoardRefused) -> None:
-        self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
 
     async def _compare_counts(self, index: int) -> None:
         """Compare the counts of both boards, because only one of them reported card `index`.

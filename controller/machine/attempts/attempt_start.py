@@ -82,10 +82,8 @@ class AttemptStart:
         self._stop_reason: asyncio.Future[str] = self._loop.create_future()
         self._final_state: asyncio.Future[AttemptState] = self._loop.create_future()
         self._final_count: dict[str, Any] = {}
-        self._refusal_text = (
-            # The fault of the count: no command was refused.
-            f"{BoardResult.NOT_LOCKED.name} (dealer)"
-        )
+        # The fault of the count: no command was refused.
+        self._refusal_text = f"{BoardResult.NOT_LOCKED.name} (dealer)"
 
     async def commit(self, start_command: AcceptedCommand | None, uncut: str | None) -> None:
         """Publish the commitment, and answer the command that began the deal.
@@ -112,9 +110,8 @@ class AttemptStart:
             return
         cutter = self._deps.first_cutter()
         asked = {} if cutter is None else {"pocket": cutter}
-        late = self._loop.call_later(
-            self._deps.cut_timeout_s, self._record.raise_fault, "CUT_LATE", asked
-        )
+        limit_s = self._deps.cut_timeout_s
+        late = self._loop.call_later(limit_s, self._record.raise_fault, "CUT_LATE", asked)
         try:
             while not await self._take_one_cut():
                 pass

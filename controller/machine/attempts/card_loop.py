@@ -76,7 +76,7 @@ class CardLoop:
             todo.AwaitLook: self._await_look,
             todo.RequestFinalCount: lambda e: on_count_due(),
             todo.HoldHands: lambda e: self._end(),
-            todo.RefuseHands: self._refuse,
+            todo.RefuseHands: lambda e: self._end(),
         }
 
     def observe_board(self, observation: Observation) -> None:
@@ -154,12 +154,10 @@ class CardLoop:
         The journal contains what the sensors saw, but not that a wait ended. So a card that went to
         the tray without a route must have been overdue.
         """
-        if (
-            isinstance(observation, CardGated)
-            and observation.outlet == TRAY
-            and self._has_no_route(observation.index)
-        ):
-            self.observe(LookOverdue(observation.index))
+        if isinstance(observation, CardGated) and observation.outlet == TRAY:
+            card = self.attempt.ledger.card(observation.index)
+            if card is not None and card.route is None:
+                self.observe(LookOverdue(card.index))
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
@@ -185,16 +183,11 @@ class CardLoop:
         self.is_replaying = False
         attempt = self.attempt
         if attempt.stage is Stage.ENDED:
-            self._stop_motion()
             self._end()
         elif attempt.stage is Stage.CHECKING:
             self._on_count_due()
         else:
             self.resend_targets()
-
-    def _has_no_route(self, index: int) -> bool:
-        card = self.attempt.ledger.card(index)
-        return card is not None and card.route is None
 
     def close(self) -> None:
         """Cancel the timer."""
@@ -220,10 +213,8 @@ class CardLoop:
         self._look_timer = None
         self._on_look_overdue(index)
 
-    def _refuse(self, refuse: todo.RefuseHands) -> None:
-        self._stop_motion()
-        self._end()
-
     def _end(self) -> None:
+        if self.attempt.stage is Stage.ENDED:
+            self._stop_motion()
         self.close()
         self._on_end(self.attempt)

@@ -117,9 +117,9 @@ class DealCycle:
     def is_ahead(self) -> bool:
         """Return whether the running attempt is for a later deal than the present one."""
         match, due = self._record.match_written.match, self._present_deal
-        return (
-            match is not None and due is not None and not due.is_practice and match.deal < due.deal
-        )
+        if match is None or due is None or due.is_practice:
+            return False
+        return match.deal < due.deal
 
     @property
     def set_size(self) -> int:
@@ -153,12 +153,13 @@ class DealCycle:
     async def run(self) -> None:
         """Deal until the task is cancelled. Raises StorageFailed."""
         self._table_boards.unfinished_runs = list(read_unfinished(self._deps))
-        self._unopened_hands.remove_stale_keys(
-            [left.number for left in self._table_boards.unfinished_runs]
-        )
-        while self._table_boards.unfinished_runs:
-            left = self._table_boards.unfinished_runs.pop(0)
-            self._present_deal = _deal_of_plan(left.writer.plan, self._settings.practice_match)
+        unfinished = self._table_boards.unfinished_runs
+        self._unopened_hands.remove_stale_keys([left.number for left in unfinished])
+        while unfinished:
+            left = unfinished.pop(0)
+            match_id, deal = left.writer.plan.match_id, left.writer.deal
+            is_practice = match_id == self._settings.practice_match
+            self._present_deal = NextDeal(match_id=match_id, deal=deal, is_practice=is_practice)
             self._table_boards.run = left
             await compare_with_boards(left, self._clearing.poll_statuses)
             self._void_if_not_needed()  # The reason to void it may have come while no daemon ran.
@@ -179,9 +180,8 @@ class DealCycle:
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
         due = self._next_deal()
-        if due is None or (
-            self._table_boards.hands_with_players.run is not None and not due.is_ahead
-        ):
+        out = self._table_boards.hands_with_players.run is not None
+        if due is None or (out and not due.is_ahead):
             await self._watch_hopper()
             return None
         if due.clear_first:
@@ -252,14 +252,9 @@ class DealCycle:
             self._clearing.show_openings(status)
             early = status.sees_hopper and self._is_evidence_needed()
             self._record.set_fault("SET_TOO_EARLY", early)
-            if (
-                self._table_boards.hands_with_players.are_played_elsewhere
-                and status.sees_hopper
-                and status.lift_down
-            ):
-                await (
-                    self._table_boards.hands_with_players.close()
-                )  # Played at another table, and its cards are back.
+            played = self._table_boards.hands_with_players
+            if played.are_played_elsewhere and status.sees_hopper and status.lift_down:
+                await played.close()  # Its match is at another table, and its cards are back.
         await self._wait_for_news(set())
 
     def _is_evidence_needed(self) -> bool:
@@ -289,8 +284,7 @@ class DealCycle:
                 start.command.refuse("NO_CHIEF")
             return
         due = self._present_deal = start.due
-        known = self._table_boards.known_attempts
-        number = max(self._record.state.attempts, *known, 0) + 1
+        number = max(self._record.state.attempts, *self._table_boards.known_attempts, 0) + 1
         loaded = self.loaded_set
         plan = AttemptPlan(
             match_id=due.match_id,
@@ -390,7 +384,3 @@ class DealCycle:
             return "none"
         first = deal == 1 if match is None else match.duties is not None and match.duties.turnup
         return "turn_up" if first and self._profile.turnup.deal1 else "none"
-
-
-def _deal_of_plan(plan: AttemptPlan, practice: str) -> NextDeal:
-    return NextDeal(match_id=plan.match_id, deal=plan.deal, is_practice=plan.match_id == practice)

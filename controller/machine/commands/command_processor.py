@@ -13,11 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from controller.commands.registry import (
-    COMMANDS,
-    PANEL_KEY,
-    role_or_phase_refusal,
-)
+from controller.commands.registry import COMMANDS, PANEL_KEY, role_or_phase_refusal
 from controller.host.loggers import RefusalLogLimiter, structlog
 from controller.host.printable_text import escape_unprintable, shorten
 from controller.journal.entries import StorageFailed
@@ -218,10 +214,8 @@ class CommandProcessor:
         """
         if command.boot != self.boot:
             return self._reject(command, failure("OTHER_RUN"), signer.name)
-        why, key = (
-            failure("ID_TAKEN", found=escape_unprintable(shorten(command.id))),
-            command.key or "",
-        )
+        why = failure("ID_TAKEN", found=escape_unprintable(shorten(command.id)))
+        key = command.key or ""
         # It is stored under an id of its own, so that it counts as a command of its key.
         other = msgspec.structs.replace(command, id=f"{command.id} {content_hash(command).hex()}")
         if self.completed.answer_of(key, other.id) is None and not self.completed.is_full(key):
@@ -260,12 +254,12 @@ class CommandProcessor:
     def _on_answered(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
         """Store the answer of a command. It is never executed again, even if it failed."""
         command = self._pending.pop(signed).message
-        error = None if answer.cancelled() else answer.exception()
-        if answer.cancelled() or error is not None:
+        error = asyncio.CancelledError() if answer.cancelled() else answer.exception()
+        if error is None:
+            self.completed.remember(command, answer.result())
+        else:
             refused = error.failure if isinstance(error, CommandRefused) else None
             self.completed.remember(command, refused)
-        else:
-            self.completed.remember(command, answer.result())
 
     def _signer(self, command: ClientCommand) -> CommandSigner:
         """Return the signer of a command, by its signature and the admitted keys."""
@@ -314,9 +308,7 @@ class CommandProcessor:
             return why
         if self.actions.action_for(request.cmd) is not None:
             return self.actions.refusal_of(request)
-        return self.actions.step_refusal(request.cmd, request.args) or self._unawaited_refusal(
-            request.cmd
-        )
+        return self._step_refusal(request.cmd, request.args)
 
     @property
     def awaited_steps(self) -> frozenset[str]:
@@ -329,11 +321,12 @@ class CommandProcessor:
             refused = self.actions.dealt_by_hand_refusal(cmd) or refused
         return refused
 
-    def _unawaited_refusal(self, cmd: str) -> Failure | None:
-        """Return the refusal if no step of the machine waits for this command, or None."""
-        if cmd in self.awaited_steps:  # If not, its step was given up, perhaps at this moment.
-            return None
-        return failure("WRONG_PHASE", **self._current_phase())
+    def _step_refusal(self, cmd: str, args: Any) -> Failure | None:
+        """Return the refusal of a command for a step that is not possible or not awaited."""
+        refused = self.actions.step_refusal(cmd, args)
+        if refused is None and cmd not in self.awaited_steps:  # Its step was given up.
+            return failure("WRONG_PHASE", **self._current_phase())
+        return refused
 
     def _current_phase(self) -> dict[str, Words]:
         """Return the present phase in words, as evidence for a refusal."""
@@ -374,9 +367,7 @@ class CommandProcessor:
             self._action_tasks.add(acting)
             acting.add_done_callback(lambda done: self._on_action_done(order, acting))
             return order
-        vetoed = self.actions.step_refusal(command.cmd, order.args) or self._unawaited_refusal(
-            command.cmd
-        )
+        vetoed = self._step_refusal(command.cmd, order.args)
         if vetoed is not None:
             raise CommandRefused(vetoed)
         taker = self._waiting_steps[command.cmd]
@@ -401,12 +392,12 @@ class CommandProcessor:
         self._action_tasks.discard(acting)
         if acting.cancelled():
             command.answer.cancel()
-        elif isinstance(acting.exception(), CommandRefused):
-            refused = acting.exception()
-            assert isinstance(refused, CommandRefused)  # for the types
-            command.refuse_with(refused.failure)
-        elif acting.exception() is not None and not command.answer.done():
-            command.answer.set_exception(acting.exception() or RuntimeError())
+            return
+        error = acting.exception()
+        if isinstance(error, CommandRefused):
+            command.refuse_with(error.failure)
+        elif error is not None and not command.answer.done():
+            command.answer.set_exception(error)
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:

@@ -9,11 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands.argument_values import VerbalArgs
-from controller.commands.registry import (
-    COMMANDS_WITH_PRIVATE_ARGS,
-    BadArgs,
-    parse_args,
-)
+from controller.commands.registry import COMMANDS_WITH_PRIVATE_ARGS, BadArgs, parse_args
 from controller.faults import fault
 from controller.journal.entries import check_entry_data
 from controller.machine.table_record import TableRecord
@@ -39,13 +35,18 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
         """Return the signer as text: the person, if there is one, and the name of the key."""
         return signer_text(self.name, self.person)
 
-    def decided_by(self, args: VerbalArgs) -> str:
-        """Return the person who decided: the chief for a verbal decision, otherwise the signer."""
-        return args.by or self.signed_text
+    def decision_fields(self, args: VerbalArgs) -> dict[str, Any]:
+        """Return the fields of an event that name the persons of a decision.
 
-    def entered_by(self, args: VerbalArgs) -> str | None:
-        """Return the person who entered a verbal decision, or None if the signer decided."""
-        return self.signed_text if args.verbal else None
+        `by` decided: the chief for a verbal decision, otherwise the signer. `entered_by` entered a
+        verbal decision; it is None if the signer decided.
+        """
+        return {
+            "by": args.by or self.signed_text,
+            "role": self.role,
+            "verbal": args.verbal,
+            "entered_by": self.signed_text if args.verbal else None,
+        }
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
@@ -245,29 +246,25 @@ class AcceptedCommand:
             "person": self.signer.person,
         }
         at: dict[str, Any] = {"deal": state.deal, "attempt": state.attempt}
+        signed: dict[str, Any] = {"args": dict(command.args)}
         if command.sig is not None:
-            of = [command.deal, command.attempt]
             signed = {
                 "args": _storable_args(command.args),
-                "of": of,
+                "of": [command.deal, command.attempt],
                 "boot": command.boot,
                 "sig": command.sig,
             }
-            if command.cmd in COMMANDS_WITH_PRIVATE_ARGS:
-                kept = {"id": command.id, "key": command.key} | signed
-                self._record.write("command_kept", kept, public=False, **at)
-            else:
-                data |= signed
-        else:
-            data |= {"args": dict(command.args)}
-        self._record.write("command", data | how, **at)
+        if command.sig is not None and command.cmd in COMMANDS_WITH_PRIVATE_ARGS:
+            kept = {"id": command.id, "key": command.key} | signed
+            self._record.write("command_kept", kept, public=False, **at)
+            signed = {}
+        self._record.write("command", data | signed | how, **at)
 
 
 def uncut_reason(command: AcceptedCommand) -> str | None:
     """Return the reason for no cut in a command that starts a deal, or None."""
-    return (
-        command.args.reason if command.message.cmd == "start_deal" and command.args.uncut else None
-    )
+    uncut = command.message.cmd == "start_deal" and command.args.uncut
+    return command.args.reason if uncut else None
 
 
 def parse_command(command: ClientCommand) -> msgspec.Struct:

@@ -97,24 +97,14 @@ def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
     return RulingApproved(
         at_ms=at_ms,
         id=args.ruling,
-        by=signer.decided_by(args),
-        role=signer.role,
-        verbal=args.verbal,
-        entered_by=signer.entered_by(args),
+        **signer.decision_fields(args),
         proposal=proposal,
     )
 
 
 def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Return the event that rejects a proposed ruling, or overturns a decided one."""
-    return RulingRejected(
-        at_ms=at_ms,
-        id=args.ruling,
-        by=signer.decided_by(args),
-        role=signer.role,
-        verbal=args.verbal,
-        entered_by=signer.entered_by(args),
-    )
+    return RulingRejected(at_ms=at_ms, id=args.ruling, **signer.decision_fields(args))
 
 
 def confirm_verbal(
@@ -132,13 +122,12 @@ def confirm_verbal(
 def _confirm_correction(
     number: int, signer: CommandSigner, match: GuandanMatch, at_ms: int
 ) -> MatchEvent:
-    rows = (row for row in match.sheet if isinstance(row, CorrectionRow) and row.row == number)
-    row = next(rows, None)
-    if row is None:
-        refuse("NOT_VERBAL", str(number))
-    return CorrectionConfirmed(
-        at_ms=at_ms, row=number, deal=row.deal, by=signer.signed_text, role=signer.role
-    )
+    for row in match.sheet:
+        if isinstance(row, CorrectionRow) and row.row == number:
+            return CorrectionConfirmed(
+                at_ms=at_ms, row=number, deal=row.deal, by=signer.signed_text, role=signer.role
+            )
+    refuse("NOT_VERBAL", str(number))
 
 
 def forfeit(
