@@ -25,7 +25,8 @@ def awaited_seats(match: AnyMatch) -> Seats:
     """
     if match.suspended is not None and match.phase is not MatchPhase.SETUP:
         return ()
-    named = _AWAITED.get(match.phase, _nobody)(match)
+    awaited = _AWAITED.get(match.phase)
+    named = awaited(match) if awaited else ()
     return tuple(seat for seat in SEATS if seat in named)
 
 
@@ -59,15 +60,6 @@ def require_exchange(match: AnyMatch) -> TributeExchange:
 
 def _is_out_of_time(match: AnyMatch) -> bool:
     return isinstance(match, GuandanMatch) and is_time_up_for_deals(match, match.now_ms)
-
-
-def _nobody(match: AnyMatch) -> Seats:
-    return ()
-
-
-def _turner(match: AnyMatch) -> Seats:
-    """Return the seat that cut, which also turns the card up."""
-    return (match.cutter,) if match.cutter else ()
 
 
 def _takers(match: AnyMatch) -> Seats:
@@ -141,7 +133,8 @@ _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
     MatchPhase.SETUP: lambda match: _without(SEATS, match.seated),
     MatchPhase.SHUFFLE: lambda match: (match.duties.shufflers or SEATS) if match.duties else (),
     MatchPhase.CUT: lambda match: match.duties.cutters if match.duties else (),
-    MatchPhase.TURNUP: _turner,
+    # The seat that cut also turns the card up.
+    MatchPhase.TURNUP: lambda match: (match.cutter,) if match.cutter else (),
     MatchPhase.HELD: _takers,
     MatchPhase.COUNT_CHECK: lambda match: _without(SEATS, match.counted),
     MatchPhase.ANTI_CHECK: _anti_payers,

@@ -79,7 +79,9 @@ MAX_CLOSED_RULINGS = 8
 
 def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
     """Return the open rulings and the newest closed ones, in order of their ids."""
-    closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
+    closed = [
+        ruling.id for ruling in rulings if ruling.state != "proposed" and not is_unconfirmed(ruling)
+    ]
     hidden = frozenset(closed[:-MAX_CLOSED_RULINGS])
     return rulings_in_words(ruling for ruling in rulings if ruling.id not in hidden)
 
@@ -101,10 +103,6 @@ def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
         and row.ruling is None
         and match.spoken[row.row] is None
     ]
-
-
-def _is_waiting(ruling: Decision) -> bool:
-    return ruling.state == "proposed" or is_unconfirmed(ruling)
 
 
 def _ruling_in_words(ruling: Decision) -> PublicRuling:

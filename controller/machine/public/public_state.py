@@ -34,20 +34,12 @@ def public_calls(
 
     `pressed` are red buttons. `needs` are calls of the match.
     """
-    calls = sorted((*pressed, *needs), key=lambda call: call.since)
-    return [_call_with_words(call) for call in calls]
-
-
-def _call_with_words(call: RefereeCall) -> RefereeCall:
-    own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
-    said = CALL_WORDS.get(call.reason, own)
-    return RefereeCall(
-        seat=call.seat,
-        reason=call.reason,
-        since=call.since,
-        words_en=said.en,
-        words_zh=said.zh,
-    )
+    calls = []
+    for call in sorted((*pressed, *needs), key=lambda call: call.since):
+        own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
+        said = CALL_WORDS.get(call.reason, own)
+        calls.append(msgspec.structs.replace(call, words_en=said.en, words_zh=said.zh))
+    return calls
 
 
 class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +83,8 @@ def public_state(
     or next, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt. A
     machine that is stopped has no estimate.
     """
+    waited = state.waiting_times
+    waits = (None, None) if waited is None else msgspec.structs.astuple(waited)
     machine = PublicMachine(
         phase=phase,
         deal=state.deal,
@@ -103,12 +97,8 @@ def public_state(
         set_out=None if state.set_in_play is None else state.set_in_play.card_set,
         cutters=list(cutters) if state.phase is MachinePhase.COMMITTED else [],
         ready_in_s=ready_in_s if phase is MachinePhase.DEALING and not state.pauses else None,
-        due_to_ready_ms=None
-        if state.waiting_times is None
-        else state.waiting_times.due_to_ready_ms,
-        ready_to_button_ms=None
-        if state.waiting_times is None
-        else state.waiting_times.ready_to_button_ms,
+        due_to_ready_ms=waits[0],
+        ready_to_button_ms=waits[1],
         counter=counter,
         pauses=dict(state.pauses),
     )

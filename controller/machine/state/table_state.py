@@ -23,14 +23,7 @@ OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_D
 
 
 CALLING_FAULTS = frozenset(
-    {
-        "CUT_LATE",
-        "TWO_MISDEALS",
-        "SET_BARRED",
-        "SET_TOO_EARLY",
-        "NO_CHIEF",
-        *OVERDUE_FAULTS,
-    }
+    {"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", "NO_CHIEF", *OVERDUE_FAULTS}
 )
 """Faults that call a person although nothing is broken."""
 HARMLESS_FAULTS = CALLING_FAULTS | {"PANEL_LOST", "HANDS_UNKNOWN"}
