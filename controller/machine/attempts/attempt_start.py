@@ -11,10 +11,7 @@ from typing import Any, Final, TypeVar
 
 from controller.deal.attempt import AttemptState
 from controller.faults import driver_error_fault
-from controller.machine.attempts.attempt_writer import (
-    AttemptBinding,
-    AttemptWriter,
-)
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
 from controller.machine.boards.board_log import BoardLog
 from controller.machine.boards.board_observations import (
     BEGIN_RETRY_INTERVAL_S,

@@ -36,11 +36,7 @@ class BoardConnection:
     """
 
     def __init__(
-        self,
-        link: Link,
-        port: str,
-        boards: "TableBoards",
-        taken: Callable[[], Mapping[int, int]],
+        self, link: Link, port: str, boards: "TableBoards", taken: Callable[[], Mapping[int, int]]
     ) -> None:
         self.link = link
         self._port = port

@@ -198,10 +198,7 @@ def _require_chief(signer: CommandSigner) -> None:
 
 def _recount(args: RecountArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     return match_events.HandsRecounted(
-        at_ms=at_ms,
-        counts=args.counts.by_seat(),
-        found=args.found,
-        **signer.decision_fields(args),
+        at_ms=at_ms, counts=args.counts.by_seat(), found=args.found, **signer.decision_fields(args)
     )
 
 

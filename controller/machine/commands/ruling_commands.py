@@ -95,10 +95,7 @@ def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
         charge = find_ruling(played, args.ruling).charge
         proposal = _chosen_proposal(played, charge, args.penalty, signer, verbal=args.verbal)
     return RulingApproved(
-        at_ms=at_ms,
-        id=args.ruling,
-        **signer.decision_fields(args),
-        proposal=proposal,
+        at_ms=at_ms, id=args.ruling, **signer.decision_fields(args), proposal=proposal
     )
 
 

@@ -143,10 +143,7 @@ def _return(match: AnyMatch) -> Words:
     secret = return_visibility(match.profile, owed) == "secret"
     due = [pair for pair in exchange.plan.returns if pair[0] not in exchange.given]
     told = seat_words.join_words(
-        due,
-        lambda pair: _RETURN_WORDS[return_rule(match.profile, owed, *pair)](*pair),
-        "; ",
-        "；",
+        due, lambda pair: _RETURN_WORDS[return_rule(match.profile, owed, *pair)](*pair), "; ", "；"
     )
     return Words(f"{told.en}, face down", f"{told.zh}，暗还") if secret else told
 

@@ -142,9 +142,7 @@ class StatePublisher:
     """
 
     def __init__(
-        self,
-        publish: Callable[[], None],
-        on_late: Callable[[float], None] = lambda late_s: None,
+        self, publish: Callable[[], None], on_late: Callable[[float], None] = lambda late_s: None
     ) -> None:
         self._publish = publish
         self._on_late = on_late
