@@ -38,7 +38,7 @@ from controller.machine.public.public_state import (
     public_state,
 )
 from controller.machine.state.table_state import alert
-from controller.machine.table_calls import OverdueWatch, WaitingLimits
+from controller.machine.table_calls import OverdueWatch
 from controller.machine.table_record import TableRecord
 from controller.messages import (
     ClientCommand,
@@ -186,7 +186,7 @@ class TableMachine:
             outside_state=self._unjournalled_state,
         )
         self._cut_counter = CutCounter(profile.cuts(), self.publisher.mark_changed)
-        self._overdue_watch = OverdueWatch(self.record, _waiting_limits(config))
+        self._overdue_watch = OverdueWatch(self.record, config.limits)
         self.panel_control = PanelControl(
             record=self.record,
             desk=self.processor,
@@ -230,14 +230,11 @@ class TableMachine:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._board_log.close()
-            for part in (
-                self.publisher,
-                self.panel_control,
-                self.match_commands,
-                self._overdue_watch,
-                self.deal_cycle,
-            ):
-                part.close()
+            self.publisher.close()
+            self.panel_control.close()
+            self.match_commands.close()
+            self._overdue_watch.close()
+            self.deal_cycle.close()
             self._cut_counter.set_running(running=False)
 
     def _opened_data(self) -> dict[str, Any]:
@@ -322,12 +319,12 @@ class TableMachine:
         self._deps.publish(self.state())
 
     def _attempt_deps(self) -> AttemptDeps:
-        config, given, profile = self._config, self._deps, self._profile
+        config, given = self._config, self._deps
         bindings = AttemptBinding(
             record=self.record,
             key_files=given.key_files,
             chief_key=given.chief_key,
-            profile=profile,
+            profile=self._profile,
             table_key=given.table_key,
             entropy=given.entropy,
         )
@@ -404,13 +401,3 @@ class TableMachine:
             "document": lambda args: self.transfers.document_part(args),
             "offers": lambda args: self.offers.answer_for(args.role),
         }
-
-
-def _waiting_limits(config: TableConfig) -> WaitingLimits:
-    limits = config.limits
-    return WaitingLimits(
-        take_ms=round(limits.take_s * 1000),
-        out_ms=round(limits.out_s * 1000),
-        result_ms=round(limits.result_s * 1000),
-        slow_deal_ms=round(limits.slow_deal_s * 1000),
-    )

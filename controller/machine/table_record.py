@@ -43,10 +43,7 @@ class TableClock:
         return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
     def advance(self, by_ms: int) -> None:
-        """Set the clock forward by `by_ms`.
-
-        A match may arrive from a table with an older clock.
-        """
+        """Set the clock forward by `by_ms`. A match may arrive from a table with an older clock."""
         self._offset_ms += by_ms
 
     def loop_time(self, at_ms: int) -> float:

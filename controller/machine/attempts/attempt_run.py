@@ -54,7 +54,7 @@ class AttemptRun(AttemptStart):
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_writing_shuffled = False
         self.hands_out = False
-        self._events_without_reads: list[BoardEvent] = []
+        self._events_without_reads: list[BoardEvent] = []  # In order of receipt.
         self._observations = BoardObservations(self.number)
         self.collects_events = False
         self._events_before_verdict: int | None = None
@@ -68,11 +68,6 @@ class AttemptRun(AttemptStart):
         if book.outcome is None:
             return not book.is_key_lost
         return book.is_held and not book.has("released")
-
-    @property
-    def events_without_reads(self) -> Sequence[BoardEvent]:
-        """Return the board events so far, without the reader's looks, in order of receipt."""
-        return self._events_without_reads
 
     @property
     def all_events(self) -> Sequence[BoardEvent]:
@@ -404,7 +399,7 @@ class AttemptRun(AttemptStart):
         They are in one commit with the verdict. If the daemon dies afterwards, people still see the
         reason, and the next run finds the attempt ended.
         """
-        why = {reason: fault_place(reason, self.events_without_reads) for reason in reasons}
+        why = {reason: fault_place(reason, self._events_without_reads) for reason in reasons}
         if "BOARD_REFUSED" in why:
             why["BOARD_REFUSED"] = {"found": self._refusal_text}
         self._record.raise_faults(

@@ -124,7 +124,9 @@ class AttemptWriter:
         The vault gets its bound hands back. Raises UnsealError, and KeyError for an attempt without
         a commitment.
         """
-        seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))
+        seed = (
+            b"" if key is None else key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
+        )
         book = cls(bound_to, _plan_of(progress), key, seed)
         book._written_data = {kind: entry.data for kind, entry in progress.steps.items()}
         book._commitment = bytes.fromhex(book._written_data["committed"]["commitment"])
@@ -132,7 +134,7 @@ class AttemptWriter:
         book.vault.begin(progress.attempt)
         box = book._written_data.get("hands_box")
         if key is not None and box is not None:
-            plain = key.unseal(_from_base64(box["box"]))
+            plain = key.unseal(base64.b64decode(box["box"]))
             book._nonce = plain[: fair.NONCE_BYTES]
             book.vault.restore_hands(progress.attempt, plain[fair.NONCE_BYTES :])
         return book
@@ -316,14 +318,10 @@ class AttemptWriter:
         (released_hands.py).
         """
         self.vault.forget()
-        if not self._keeps_key:
-            self._binding.key_files.remove(self.number)
-
-    @property
-    def _keeps_key(self) -> bool:
         played = self.has("released") and self.has("revealed")
         opened = self.has("record") or self.has("recalled") or self.is_key_lost
-        return played and not opened and self._binding.profile.hands_opened != "never"
+        if opened or not played or self._binding.profile.hands_opened == "never":
+            self._binding.key_files.remove(self.number)
 
     def _write_verdict(
         self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
@@ -380,10 +378,6 @@ def _plan_of(progress: AttemptHistory) -> AttemptPlan:
 
 def _to_base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
-
-
-def _from_base64(text: str) -> bytes:
-    return base64.b64decode(text)
 
 
 def opens_at_deal_end(when: str, *, practice: bool) -> bool:

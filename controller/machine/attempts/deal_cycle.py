@@ -56,7 +56,10 @@ class DealSettings:
 
 
 class DealCycle:
-    """The loop that deals one deal after another at one table."""
+    """The loop that deals one deal after another at one table.
+
+    `startable_deal` is the deal that a command may begin now, or None.
+    """
 
     def __init__(
         self, deps: AttemptDeps, table_boards: TableBoards, settings: DealSettings
@@ -71,13 +74,8 @@ class DealCycle:
         )
         self._unopened_hands = UnopenedHands(deps.binding, settings.practice_match)
         self._present_deal: NextDeal | None = None
-        self._startable_deal: NextDeal | None = None
+        self.startable_deal: NextDeal | None = None
         self._last_end_s = 0.0
-
-    @property
-    def startable_deal(self) -> NextDeal | None:
-        """Return the deal that a command may begin now, or None."""
-        return self._startable_deal
 
     @property
     def loaded_set(self) -> CardSetState:
@@ -227,7 +225,7 @@ class DealCycle:
 
     async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
         """Wait for the command that begins `due`. Return None if another deal is due by then."""
-        self._startable_deal = due
+        self.startable_deal = due
         self._match_news.clear()
         self._deps.on_change()
         ordered = asyncio.ensure_future(self._deps.processor.wait_for("start_deal"))
@@ -239,7 +237,7 @@ class DealCycle:
             return ordered.result() if ordered.done() else None
         finally:
             ordered.cancel()
-            self._startable_deal = None
+            self.startable_deal = None
 
     async def _watch_hopper(self) -> None:
         """Wait for news while people have the cards.

@@ -313,14 +313,11 @@ class CommandOffers:
             self._last_inputs = now
             self._answers.clear()
         if role not in self._answers:
-            self._answers[role] = {"offers": msgspec.to_builtins(self._offers(role))}
+            known = self._context()
+            named = [cmd for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles]
+            offers = [self._offer(cmd, role, known) for cmd in named]
+            self._answers[role] = {"offers": msgspec.to_builtins(offers)}
         return self._answers[role]
-
-    def _offers(self, role: Role) -> list[Offer]:
-        known = self._context()
-        return [
-            self._offer(cmd, role, known) for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles
-        ]
 
     def _context(self) -> SampleContext:
         play, cuts = self._record.match_written, self._profile.cuts()

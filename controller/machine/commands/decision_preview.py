@@ -97,11 +97,12 @@ def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[st
         raise CommandRefused(failure("NO_MATCH"))
     after = _match_after(play, match, said.cmd, args, at_ms).match
     assert isinstance(after, GuandanMatch)  # The game of a match never changes.
+    stopped = (r.deal for r in after.sheet[len(match.sheet) :] if isinstance(r, StoppedRow))
     found = DecisionPreview(
         now=_outlook(match),
         then=_outlook(after),
         void=tuple(sorted(_counting_deals(match) - _counting_deals(after))),
-        stopped=_stopped_deal(match, after),
+        stopped=next(stopped, None),
     )
     return dict(msgspec.to_builtins(found))
 
@@ -182,11 +183,6 @@ def _outlook(match: GuandanMatch) -> MatchOutlook:
 
 def _counting_deals(match: GuandanMatch) -> set[int]:
     return {row.deal for row in effective_rows(match.sheet) if isinstance(row, DealRow)}
-
-
-def _stopped_deal(before: GuandanMatch, after: GuandanMatch) -> int | None:
-    rows = after.sheet[len(before.sheet) :]
-    return next((row.deal for row in rows if isinstance(row, StoppedRow)), None)
 
 
 def _seconds(ms: int) -> int:

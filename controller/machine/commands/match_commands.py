@@ -35,7 +35,7 @@ from controller.match.match_state import GuandanMatch, Meeting
 from controller.match.phase import MatchPhase
 from controller.match.refusals import Refusal, RefusedError
 from controller.match.timing import next_tick_ms
-from controller.messages import Seat
+from controller.messages import Failure, Seat
 from controller.rules.deal_result import FinishOrder
 from controller.rules.penalties.penalty_record import PenaltyRecord as Brought
 from controller.rules.penalties.penalty_record import pairs_disqualified
@@ -62,14 +62,13 @@ class MatchCommands:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
-    def events_refusal(self, *wanted: MatchEvent) -> EventRefused | None:
+    def events_refusal(self, *wanted: MatchEvent) -> Failure | None:
         """Return the first refusal of the match for these events, or None."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
-            _, effects = dry_run(play, event)
-            refusal = next((each for each in effects if isinstance(each, EventRefused)), None)
-            if refusal is not None:
-                return refusal
+            for effect in dry_run(play, event)[1]:
+                if isinstance(effect, EventRefused):
+                    return failure_of(effect.refusal)
             if then is not None:
                 play = apply_event(play, event)
         return None
@@ -81,7 +80,7 @@ class MatchCommands:
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
         refused = self.events_refusal(*wanted)
         if refused is not None:
-            raise CommandRefused(failure_of(refused.refusal))
+            raise CommandRefused(refused)
 
     async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
         """Carry out a command about the match. Raises CommandRefused.
