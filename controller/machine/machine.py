@@ -168,7 +168,7 @@ class TableMachine:
             signing_key=deps.signing_key,
             wall_time=deps.wall_time,
         )
-        self.processor.actions = TableCommands(
+        commands = TableCommands(
             self.record,
             self.table_boards,
             self.deal_cycle,
@@ -178,6 +178,7 @@ class TableMachine:
             opened,
             self.transfers,
         )
+        self.processor.action_for, self.processor.checks = commands.action_for, commands.checks
         self.offers = CommandOffers(
             self.record,
             self.processor,

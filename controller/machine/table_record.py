@@ -80,10 +80,6 @@ MAX_EVENTS_IN_ANSWER = 200
 """Events in one answer to `events`. The client continues after the last of them."""
 
 
-def _ignore() -> None:
-    """Do nothing, as the default of a callback."""
-
-
 class TableRecord:
     """The journal of a table, with the states that follow from its entries.
 
@@ -120,7 +116,7 @@ class TableRecord:
         self.match_written = self.match_committed = TableMatch()
         self.head = bytes(32)
         self.synced_head: tuple[int, bytes] | None = None
-        self.on_match: Callable[[], None] = _ignore
+        self.on_match: Callable[[], None] = lambda: None
         self._profile = profile
         self._table, self._simulated = table, simulated
         self._on_public, self._on_state, self._on_entry = on_public, on_state, on_entry

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from controller.deal.attempt import AttemptState
 from controller.faults import driver_error_fault
@@ -49,13 +49,6 @@ class AttemptDeps:
     cut_timeout_s: float
     look_timeout_s: float
     on_change: Callable[[], None]
-
-
-_UNCUT_REASON_MISSING: Final = {
-    "found": Words("no reason", "未写理由"),
-    "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
-}
-"""Evidence of the refusal when a deal is started while its cut is awaited."""
 
 
 class AttemptEnded(Exception):
@@ -119,14 +112,15 @@ class AttemptStart:
     async def _take_one_cut(self) -> bool:
         """Wait for one command to cut, and return whether it was accepted."""
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
-        vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
+        vetoed = self._deps.processor.checks.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
             order.refuse_with(vetoed)
             return False
         if order.message.cmd == "start_deal":
             cut, seat, reason = None, None, uncut_reason(order)
             if reason is None:
-                order.refuse("BAD_COMMAND", **_UNCUT_REASON_MISSING)
+                due = Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由")
+                order.refuse("BAD_COMMAND", found=Words("no reason", "未写理由"), expected=due)
                 return False
         else:
             cut, seat, reason = order.args.n, order.args.seat or self._deps.first_cutter(), None

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -31,13 +31,6 @@ from controller.messages import AttemptOutcome, CardSetState, Seat
 from controller.rules.profile import BigTwoProfile
 from controller.seats import next_seat
 from drivers.errors import DriverError
-
-
-class DealStart(NamedTuple):
-    """The next deal, and the command that begins it. None: it begins automatically."""
-
-    due: NextDeal
-    command: AcceptedCommand | None
 
 
 @dataclass(frozen=True)
@@ -166,11 +159,11 @@ class DealCycle:
             await self._table_boards.ready.wait()
             start = await self._next_start()
             if start is not None:
-                await self._run_attempt(start)
+                await self._run_attempt(*start)
 
     # Before an attempt.
 
-    async def _next_start(self) -> DealStart | None:
+    async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
         """Return the next deal when it may begin, with the command that begins it.
 
         Return None if the situation may have changed, so that the caller calls again.
@@ -198,7 +191,7 @@ class DealCycle:
             if order is not None:
                 order.refuse("BOARD_AWAY" if away else "NO_DEAL_DUE")
             return None
-        return DealStart(due, order) if due.is_automatic or order is not None else None
+        return (due, order) if due.is_automatic or order is not None else None
 
     def _next_deal(self) -> NextDeal | None:
         """Return the next deal that the present match needs, or None."""
@@ -240,7 +233,7 @@ class DealCycle:
             self.startable_deal = None
 
     async def _watch_hopper(self) -> None:
-        """Wait for news while people have the cards.
+        """Wait for a change of the match while people have the cards.
 
         Raise a fault if cards are put into the hopper too early.
         """
@@ -263,7 +256,9 @@ class DealCycle:
         return match.phase in DEAL_UNDER_WAY
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait for news, for one of `others`, or until the next poll of the sensors."""
+        """Wait for a change of the match, for one of `others`, or for the next poll of the
+        sensors.
+        """
         news = asyncio.ensure_future(self._match_news.wait())
         waiting: set[asyncio.Future[Any]] = {news, *others}
         try:
@@ -275,13 +270,13 @@ class DealCycle:
 
     # During an attempt.
 
-    async def _run_attempt(self, start: DealStart) -> None:
+    async def _run_attempt(self, due: NextDeal, command: AcceptedCommand | None) -> None:
         chief = self.chief_key  # The roster at the moment of the commitment counts.
         if chief is None:
-            if start.command is not None:
-                start.command.refuse("NO_CHIEF")
+            if command is not None:
+                command.refuse("NO_CHIEF")
             return
-        due = self._present_deal = start.due
+        self._present_deal = due
         number = max(self._record.state.attempts, *self._table_boards.known_attempts, 0) + 1
         loaded = self.loaded_set
         plan = AttemptPlan(
@@ -293,9 +288,9 @@ class DealCycle:
             passes=self._profile.shuffles(due.deal),
         )
         self._record.clear_fault("TWO_MISDEALS")
-        uncut = None if start.command is None else uncut_reason(start.command)
+        uncut = None if command is None else uncut_reason(command)
         run = AttemptRun(self._deps, AttemptWriter.new(self._deps.binding, plan, chief))
-        await self._complete_attempt(run, uncut, start.command)
+        await self._complete_attempt(run, uncut, command)
 
     async def _complete_attempt(
         self,

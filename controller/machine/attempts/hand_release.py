@@ -74,7 +74,7 @@ class HandRelease:
         """
         while True:
             order = await self._run.until_stopped(self._next_command())
-            vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
+            vetoed = self._deps.processor.checks.step_refusal(order.message.cmd, order.args)
             if vetoed is None:
                 return order
             order.refuse_with(vetoed)

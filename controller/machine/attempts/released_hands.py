@@ -93,7 +93,7 @@ class HandsWithPlayers:
 
 
 def _check_task(task: asyncio.Task[None]) -> None:
-    """Ignore an error of the journal, because the journal itself reports it to its owner."""
+    """Raise the error of a task, except an error of the journal, which reports it itself."""
     if not task.cancelled() and not isinstance(task.exception(), StorageFailed | None):
         raise task.exception() or RuntimeError
 
@@ -208,7 +208,6 @@ class UnopenedHands:
         book.close()
 
     async def _read_progress(self, one: PlayedAttempt) -> AttemptHistory:
-        """Return all entries of an attempt so far."""
         journal, after, found = self._record.journal, one.first_entry - 1, []
         while after < journal.last_number:
             await self._record.sync()  # what is written and not committed yet is not there to read

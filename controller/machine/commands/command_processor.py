@@ -9,7 +9,7 @@ an attacker stored its bytes: this run knows its id, and another run has another
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -42,22 +42,13 @@ _DEFERRABLE_PRESSES: Final = frozenset({"start_deal"})
 _MAX_KEY_CHARS = 64
 """Characters of a key in the log. A real key is not longer."""
 
+CommandAction = Callable[[AcceptedCommand], Awaitable[None]]
 ReadCommand = Callable[[Any], dict[str, Any]]
 """A command that changes nothing: arguments in, answer out. Raises CommandRefused."""
 
 
-class EarlyPress(NamedTuple):
-    """A button press that came too early and was refused.
-
-    `at_s` is its time by the loop's clock.
-    """
-
-    command: ClientCommand
-    at_s: float
-
-
-class CommandActions(Protocol):
-    """The interface of the code that executes commands, as the command processor uses it."""
+class CommandChecks(Protocol):
+    """The interface of the checks of commands, as the command processor uses it."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return the reason why a step of the machine is not possible now, or None."""
@@ -68,21 +59,20 @@ class CommandActions(Protocol):
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
         """Return the refusal of an action, or None if it is possible. Nothing is executed."""
 
-    def action_for(self, cmd: str) -> Callable[[AcceptedCommand], Awaitable[None]] | None:
-        """Return the function that carries out a command, or None for a step of the machine."""
-
 
 class CommandProcessor:
     """The part of a machine that checks commands and passes them to the code that executes them.
 
     `boot` is the id of this run of the daemon: signed commands are valid only for it. `phase`
-    returns the phase that people see. `reading` has the commands that change nothing, by name.
+    returns the phase that people see. `read_commands` has the commands that change nothing, by name.
     `refused_counts` counts the signed commands that are refused because of key, signature, role or
-    run. `actions` is set before the first command comes. `completed` has the results of the
-    commands of this run.
+    run. `action_for` returns the function that carries out a command, or None for a step of the
+    machine. `action_for` and `checks` are set before the first command comes. `completed` has the
+    results of the commands of this run.
     """
 
-    actions: CommandActions
+    action_for: Callable[[str], CommandAction | None]
+    checks: CommandChecks
 
     def __init__(
         self,
@@ -105,7 +95,8 @@ class CommandProcessor:
         self._refused_counts = Counter() if refused_counts is None else refused_counts
         self._refusal_log = RefusalLogLimiter()
         self._press_count = 0
-        self._kept_press: EarlyPress | None = None
+        # A button press that came too early and was refused, and its time by the loop's clock.
+        self._kept_press: tuple[ClientCommand, float] | None = None
         self._waiting_steps: dict[str, asyncio.Future[AcceptedCommand]] = {}
         self._pending: dict[tuple[str, str], AcceptedCommand] = {}
         self._action_tasks: set[asyncio.Future[None]] = set()
@@ -145,7 +136,7 @@ class CommandProcessor:
             )
         except CommandRefused:
             if cmd in _DEFERRABLE_PRESSES:
-                self._kept_press = EarlyPress(command, asyncio.get_running_loop().time())
+                self._kept_press = command, asyncio.get_running_loop().time()
 
     async def wait_for(self, *names: str) -> AcceptedCommand:
         """Wait for the next command with one of these names."""
@@ -169,14 +160,14 @@ class CommandProcessor:
     def _take_kept_press(self, names: Sequence[str]) -> AcceptedCommand | None:
         """Return a press of START that came a moment too early and is possible by now."""
         early, self._kept_press = self._kept_press, None
-        if early is None or early.command.cmd not in names:
+        if early is None or early[0].cmd not in names:
             return None
-        command = early.command
+        command, pressed_s = early
         order = AcceptedCommand(
             command, CommandSigner(PANEL_KEY, Role.TABLE), parse_command(command), self._record
         )
-        late = asyncio.get_running_loop().time() - early.at_s > EARLY_PRESS_TIMEOUT_S
-        if late or self.actions.step_refusal(command.cmd, order.args) is not None:
+        late = asyncio.get_running_loop().time() - pressed_s > EARLY_PRESS_TIMEOUT_S
+        if late or self.checks.step_refusal(command.cmd, order.args) is not None:
             return None
         order.answer.add_done_callback(_ignore_answer)
         return order
@@ -306,8 +297,8 @@ class CommandProcessor:
         why = self._phase_refusal(request.cmd, request.signer.role)
         if why is not None:
             return why
-        if self.actions.action_for(request.cmd) is not None:
-            return self.actions.refusal_of(request)
+        if self.action_for(request.cmd) is not None:
+            return self.checks.refusal_of(request)
         return self._step_refusal(request.cmd, request.args)
 
     @property
@@ -318,12 +309,12 @@ class CommandProcessor:
     def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
         refused = role_or_phase_refusal(cmd, role, self._phase())
         if refused is not None and refused.code == "WRONG_PHASE":
-            refused = self.actions.dealt_by_hand_refusal(cmd) or refused
+            refused = self.checks.dealt_by_hand_refusal(cmd) or refused
         return refused
 
     def _step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return the refusal of a command for a step that is not possible or not awaited."""
-        refused = self.actions.step_refusal(cmd, args)
+        refused = self.checks.step_refusal(cmd, args)
         if refused is None and cmd not in self.awaited_steps:  # Its step was given up.
             return failure("WRONG_PHASE", **self._current_phase())
         return refused
@@ -361,7 +352,7 @@ class CommandProcessor:
         Raises CommandRefused.
         """
         order = AcceptedCommand(command, signer, parse_command(command), self._record)
-        act = self.actions.action_for(command.cmd)
+        act = self.action_for(command.cmd)
         if act is not None:
             acting = asyncio.ensure_future(self._run_action(act, order))
             self._action_tasks.add(acting)
@@ -376,9 +367,7 @@ class CommandProcessor:
         taker.set_result(order)
         return order
 
-    async def _run_action(
-        self, act: Callable[[AcceptedCommand], Awaitable[None]], command: AcceptedCommand
-    ) -> None:
+    async def _run_action(self, act: CommandAction, command: AcceptedCommand) -> None:
         """Carry out a command, if it is still valid.
 
         Another command may have acted since it came. Raises CommandRefused.
@@ -401,7 +390,7 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Read an answer that nobody may receive, such as the answer to a button press."""
+    """Read an answer that nobody awaits, so that its error is not reported as lost."""
     if not answer.cancelled():
         answer.exception()
 

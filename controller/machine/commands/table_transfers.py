@@ -353,7 +353,6 @@ class TableTransfers:
         self._record.write("match", encode_match_event(event), deal=deal)
 
     def _arrival_answer(self) -> dict[str, Any]:
-        """Return the present state of the arrived match."""
         match = self._record.match_written.match
         assert match is not None  # It has arrived.
         return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}

@@ -93,7 +93,6 @@ def _deal_line(
 def _changes_of_deal(
     row: DealRow, before: MatchStanding, after: MatchStanding, result: DealResult
 ) -> dict[str, Any]:
-    """Return the changes to levels and points that a deal made."""
     won = result.winners
     return {
         "gain": after.levels.of(won) - before.levels.of(won),
