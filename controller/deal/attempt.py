@@ -231,7 +231,7 @@ def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
 
 
 def _advance(attempt: AttemptState) -> AttemptStep:
-    """Return the attempt and its next effect, when no card is on its way."""
+    """Return the attempt with its next effect. While a card is on its way, nothing changes."""
     after = attempt.ledger
     if after.has_moving_card:
         return attempt, ()

@@ -10,8 +10,9 @@ from controller.deal.observations import FinalCount
 
 
 def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tuple[str, ...]:
-    """Return the reasons why the hands may not be released, as names of the fault catalogue; ()
-    if they may.
+    """Return the reasons why the hands may not be released, or () if they may.
+
+    The reasons are names of the fault catalogue.
     """
     broken = [name for name, is_broken in _conditions(ledger, sequence, final_count) if is_broken]
     all_there = final_count.hopper_empty and final_count.path_empty and final_count.tray_empty
@@ -25,7 +26,7 @@ def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tupl
 
 
 def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return the names in `set_faults` that are certain.
+    """Return the faults of the set of cards that are certain.
 
     While other cards are elsewhere in the machine (not `all_there`), no card is called missing,
     because it may be one of them.

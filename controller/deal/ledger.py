@@ -66,21 +66,21 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fed(self) -> int:
-        """The number of cards from the hopper that came to the window."""
+        """Return the number of cards from the hopper that came to the window."""
         return [card.from_tray for card in self.cards].count(False)
 
     @property
     def refed(self) -> int:
-        """The number of cards from the tray that came to the window."""
+        """Return the number of cards from the tray that came to the window."""
         return [card.from_tray for card in self.cards].count(True)
 
     @property
     def in_tray(self) -> int:
-        """Return the number of cards in the tray: the landings there minus the cards fed from
-        there.
+        """Return the number of cards in the tray.
 
-        A doubled index brought two cards, unless the hopper gave its full number anyway. Then the
-        double was a false alarm.
+        This is the number of landings there, minus the cards that were fed from there. A doubled
+        index brought two cards, unless the hopper gave its full number anyway. Then the double was
+        a false alarm.
         """
         doubles = [card.doubled for card in self.cards].count(True)
         landed = [card.landed for card in self.cards].count(TRAY)

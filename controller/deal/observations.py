@@ -29,7 +29,7 @@ class ShufflerDone(ObservationBase, frozen=True):
 
 
 class CardAtReader(ObservationBase, frozen=True):
-    """A card is in the window. `doubled`: the sensor saw two cards at once."""
+    """A card is in the window. `doubled` is True if the sensor detected two cards at once."""
 
     index: int
     doubled: bool = False
@@ -64,7 +64,7 @@ class CardLanded(ObservationBase, frozen=True):
 
 
 class StrayLanded(ObservationBase, frozen=True):
-    """Something landed although no card was expected there."""
+    """A card was detected in `outlet` although none was expected in it."""
 
     outlet: str
 

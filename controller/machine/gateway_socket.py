@@ -63,9 +63,8 @@ class GatewaySocket:
     async def serve(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
         """Listen on a socket file in `folder` during the context, and remove the file afterwards.
 
-        Raises OSError.
-
-        If the gateway has another user, `group` is that user's group, which may connect.
+        If the gateway has another user, `group` is that user's group, which may connect. Raises
+        OSError.
         """
         path = folder / SOCKET_NAME
         # A killed machine leaves its socket. The journal's lock ensures that only one machine runs.

@@ -100,7 +100,10 @@ class TableCommandChecks:
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return the reason why a step of the machine is not possible now, or None."""
-        return self.dealt_by_hand_refusal(cmd) or self._step_refusals[cmd](self, args)
+        by_hand, pauses = self.dealt_by_hand_refusal(cmd), self._record.state.pauses
+        if by_hand is None and pauses:
+            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
+        return by_hand or self._step_refusals[cmd](self, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
         """Return the reason why the machine does not do a step in this deal, or None."""
@@ -110,8 +113,6 @@ class TableCommandChecks:
 
     def _start_refusal(self, args: Any) -> Failure | None:
         state, loaded = self._record.state, self._deal_cycle.loaded_set
-        if state.pauses:
-            return failure("PAUSED", found=roles_with_article(sorted(state.pauses)))
         if state.phase is MachinePhase.COMMITTED and self._table_boards.run is not None:
             return None  # This start skips the cut.
         if self._deal_cycle.chief_key is None:
@@ -125,31 +126,19 @@ class TableCommandChecks:
         return failure("NO_DEAL_DUE", **where)
 
     def _cut_refusal(self, args: CutArgs) -> Failure | None:
-        cutters, pauses = self._deal_cycle.cutters(), self._record.state.pauses
-        if pauses:
-            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
+        cutters = self._deal_cycle.cutters()
         if cutters and args.seat is not None and args.seat not in cutters:
             return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
-        return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
-
-    def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
-        """Return the refusal of a cut by the match, or None. The match has no deal ahead yet."""
-        if self._deal_cycle.is_ahead:
-            return None
-        seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
-        refused = self._match_commands.events_refusal(
-            SetCut(at_ms=self._record.clock(), seat=seat, n=args.n)
-        )
-        return None if refused is None else failure_of(refused.refusal)
+        if self._deal_cycle.is_practice or self._deal_cycle.is_ahead:
+            return None  # The match does not have this deal, or not yet.
+        seat = args.seat or next(iter(cutters), None)
+        cut = SetCut(at_ms=self._record.clock(), seat=seat, n=args.n)
+        return self._match_commands.events_refusal(cut)
 
     def _release_refusal(self, args: Any) -> Failure | None:
-        pauses, play = self._record.state.pauses, self._record.match_written
-        if pauses:
-            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
-        if play.match is None or self._deal_cycle.is_practice:
+        if self._record.match_written.match is None or self._deal_cycle.is_practice:
             return None
-        refused = self._match_commands.events_refusal(ReleaseOrdered(at_ms=self._record.clock()))
-        return None if refused is None else failure_of(refused.refusal)
+        return self._match_commands.events_refusal(ReleaseOrdered(at_ms=self._record.clock()))
 
     _step_refusals: Mapping[str, Callable[["TableCommandChecks", Any], Failure | None]] = {
         "start_deal": _start_refusal,

@@ -13,9 +13,7 @@ from controller.machine.public.public_results import (
 )
 from controller.machine.state.table_match import TableMatch
 from controller.match.clocks import duty_clocks, match_clock, stopwatch
-from controller.match.clocks.duty_clocks import DutyClock
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
-from controller.match.match_state import AnyMatch as MatchState
 from controller.match.phase import BEFORE_RELEASE, PHASE_WORDS, MatchPhase
 from controller.match.sheet_writing import published_returns, published_tribute
 from controller.messages import (
@@ -42,7 +40,16 @@ from controller.seats import SIDES
 def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     """Return the clocks of the match and of its seats: the whole seconds that are left."""
     clock = match.clock
-    clocks = [_seat_clock(one, now_ms) for one in match.clocks]
+    clocks = [
+        PublicSeatClock(
+            duty=one.duty,
+            seat=one.seat,
+            side=one.side,
+            left_s=_seconds(duty_clocks.left_ms(one, now_ms)),
+            running=not one.watch.is_paused,
+        )
+        for one in match.clocks
+    ]
     if isinstance(match, BigTwoMatch):
         clocks += _choice_clock(match, now_ms)
     return {
@@ -74,28 +81,16 @@ def _area_stop(clock: match_clock.MatchClock) -> PublicAreaStop | None:
     return PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
-def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
-    return PublicSeatClock(
-        duty=clock.duty,
-        seat=clock.seat,
-        side=clock.side,
-        left_s=_seconds(duty_clocks.left_ms(clock, now_ms)),
-        running=not clock.watch.is_paused,
-    )
-
-
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
     """Return the clock of a seat that must make a choice.
 
     It is paused while the table or the area is paused.
     """
-    asking = (
-        match.choices.current_round()
-        if match.choices and match.phase is MatchPhase.CHOICES
-        else None
-    )
-    deadline_ms = None if asking is None else asking.deadline_ms()
-    if asking is None or deadline_ms is None:
+    if not match.choices or match.phase is not MatchPhase.CHOICES:
+        return []
+    asking = match.choices.current_round()
+    deadline_ms = asking.deadline_ms()
+    if deadline_ms is None:
         return []
     area = match.clock.watch is not None and match.clock.watch.is_paused
     stands = area or match.suspended is not None
@@ -206,13 +201,12 @@ def public_match(
         **_deal_fields(match),
         **public_time(match, now_ms),
         **public_end(match),
-        **(_guandan_fields(match) if isinstance(match, GuandanMatch) else {}),
-        **(_big_two_fields(match) if isinstance(match, BigTwoMatch) else {}),
+        **_game_fields(match),
     )
 
 
-def _meeting_fields(match: MatchState) -> dict[str, Any]:
-    """Return the place of the match in its event, and its people."""
+def _meeting_fields(match: AnyMatch) -> dict[str, Any]:
+    """Return the fields that identify the match in its tournament, and its people."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
         "event": meeting.event,
@@ -233,7 +227,7 @@ def _meeting_fields(match: MatchState) -> dict[str, Any]:
     }
 
 
-def _deal_fields(match: MatchState) -> dict[str, Any]:
+def _deal_fields(match: AnyMatch) -> dict[str, Any]:
     """Return the fields of the present deal that Guandan and Big Two both have.
 
     The leader by the turned-up card, and that card, are published with the release. In a deal by
@@ -261,7 +255,7 @@ def _deal_fields(match: MatchState) -> dict[str, Any]:
     }
 
 
-def _hand_duties(match: MatchState) -> HandDuties | None:
+def _hand_duties(match: AnyMatch) -> HandDuties | None:
     duties = match.duties
     if duties is None or not match.by_hand or match.phase not in BEFORE_RELEASE:
         return None
@@ -273,8 +267,15 @@ def _hand_duties(match: MatchState) -> HandDuties | None:
     )
 
 
-def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
-    """Return levels, tribute, places, rulings and score of a match of Guandan."""
+def _game_fields(match: AnyMatch) -> dict[str, Any]:
+    """Return the fields of the match that only its game has.
+
+    These are choices, cards left and totals of Big Two, or levels, tribute, places, rulings and
+    score of Guandan.
+    """
+    if isinstance(match, BigTwoMatch):
+        return {"choices": _choices(match), "left": match.left or None, "totals": match.totals}
+    assert isinstance(match, GuandanMatch)  # there are two kinds
     standing, rules = match.standing, match.profile
     points = any(getattr(rules.score.deal_points, name) for name in ("R12", "R13", "R14"))
     level = match.level if match.deal else level_due(rules, standing)
@@ -295,18 +296,10 @@ def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
     }
 
 
-def _big_two_fields(match: BigTwoMatch) -> dict[str, Any]:
-    """Return choices, cards left and totals of a match of Big Two."""
-    return {
-        "choices": _choices(match),
-        "left": match.left or None,
-        "totals": match.totals,
-    }
-
-
 def _choices(match: BigTwoMatch) -> PublicChoices | None:
-    """Return the choices. All four players choose at the same time, so the answers are published at
-    the end.
+    """Return the choices of the players.
+
+    All four players choose at the same time, so the answers are published at the end.
     """
     choices = match.choices
     if choices is None:

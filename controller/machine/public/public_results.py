@@ -79,7 +79,9 @@ MAX_CLOSED_RULINGS = 8
 
 def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
     """Return the open rulings and the newest closed ones, in order of their ids."""
-    closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
+    closed = [
+        ruling.id for ruling in rulings if ruling.state != "proposed" and not is_unconfirmed(ruling)
+    ]
     hidden = frozenset(closed[:-MAX_CLOSED_RULINGS])
     return rulings_in_words(ruling for ruling in rulings if ruling.id not in hidden)
 
@@ -90,9 +92,7 @@ def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
 
 
 def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
-    """Return the chief's verbal corrections that are not confirmed yet, by the rows of the
-    sheet.
-    """
+    """Return the chief's verbal corrections that are not confirmed yet, by row."""
     return [
         VerbalCorrection(
             row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason
@@ -103,10 +103,6 @@ def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
         and row.ruling is None
         and match.spoken[row.row] is None
     ]
-
-
-def _is_waiting(ruling: Decision) -> bool:
-    return ruling.state == "proposed" or is_unconfirmed(ruling)
 
 
 def _ruling_in_words(ruling: Decision) -> PublicRuling:

@@ -86,18 +86,13 @@ def _deal_line(
         penalties=_penalties(match.sheet, row.deal),
         began_ms=row.began_ms,
         ended_ms=row.at_ms,
-        **(
-            {"counts": False}
-            if counts is None
-            else _changes_of_deal(row, counts[1], counts[2], result)
-        ),
+        **({"counts": False} if counts is None else _changes_of_deal(row, *counts[1:], result)),
     )
 
 
 def _changes_of_deal(
     row: DealRow, before: MatchStanding, after: MatchStanding, result: DealResult
 ) -> dict[str, Any]:
-    """Return the changes to levels and points that a deal made."""
     won = result.winners
     return {
         "gain": after.levels.of(won) - before.levels.of(won),
@@ -137,13 +132,14 @@ def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
             ruling=row.ruling,
             side=row.side,
             seat=row.seat,
-            penalty_en=catalogue_words("penalty", row.penalty).en,
-            penalty_zh=catalogue_words("penalty", row.penalty).zh,
+            penalty_en=words.en,
+            penalty_zh=words.zh,
             article=row.article,
             overturned=row.ruling in overturned,
         )
         for row in _rows_of(sheet, RulingRow)
         if max(row.deal, 1) == deal
+        for words in [catalogue_words("penalty", row.penalty)]
     ]
 
 
@@ -208,9 +204,7 @@ def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
 
 
 def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
-    """Return the notes of the sheet in their order, among them the moves of the match to
-    another table.
-    """
+    """Return the notes of the sheet and the moves of its match to another table, in order."""
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
     return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
 
@@ -234,10 +228,8 @@ def _move_note(move: TableMove) -> SheetNote:
 
 
 def _ruling_words(row: RulingRow) -> Words:
-    who, penalty = (
-        SEAT_NAMES.get(row.seat or "") or SIDE_NAMES[row.side],
-        catalogue_words("penalty", row.penalty),
-    )
+    who = SEAT_NAMES.get(row.seat or "") or SIDE_NAMES[row.side]
+    penalty = catalogue_words("penalty", row.penalty)
     what, where = find_offence(row.offence), f" {row.article}" if row.article else ""
     name = f" {row.person}" if row.person else ""
     return Words(
@@ -257,10 +249,6 @@ def _leader_words(row: LeaderRow) -> Words:
         f"after the forfeited deal {row.deal}: {who.en} is named as leader",
         f"第{row.deal}副判负后，指定{who.zh}领出牌",
     )
-
-
-def _overturned_words(row: OverturnedRow) -> Words:
-    return Words(f"ruling {row.ruling} is overturned", f"裁定{row.ruling}已改判，不再计")
 
 
 def _stopped_words(row: StoppedRow) -> Words:
@@ -289,7 +277,9 @@ _NOTES: dict[type[SheetRowBase], Callable[[Any], Words]] = {
     RulingRow: _ruling_words,
     ShiftRow: _shift_words,
     LeaderRow: _leader_words,
-    OverturnedRow: _overturned_words,
+    OverturnedRow: lambda row: Words(
+        f"ruling {row.ruling} is overturned", f"裁定{row.ruling}已改判，不再计"
+    ),
     StoppedRow: _stopped_words,
     RedealtRow: _redealt_words,
 }
