@@ -1,10 +1,11 @@
 """Faults of boards and of their cables, for a table that can kill, start and unplug boards.
 
-`BoardFaults` carries the faults out. `FaultableHardware` is the interface that it needs.
+`BoardFaults` makes the faults happen. `FaultableHardware` is the base class of such tables.
 """
 
 import asyncio
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -27,11 +28,22 @@ FOREIGN_UID = bytes.fromhex("00000000000000ff")
 FOREIGN_FIRMWARE = bytes.fromhex("00000000000000ff")
 
 
-class FaultableHardware(Protocol):
-    """The interface of a table with two boards, as faults of boards and cables need it."""
+class _FaultableBoard(Protocol):
+    def hang(self) -> None: ...
+    def resume(self) -> None: ...
+    def erase_storage(self) -> None: ...
+
+
+class FaultableHardware(ABC):
+    """The base class of a table with two boards, whose boards and cables can have faults."""
 
     world: World
+    boards: Mapping[BoardName, _FaultableBoard]
 
+    def __init__(self) -> None:
+        self._faults = BoardFaults(self)
+
+    @abstractmethod
     def start(
         self,
         name: BoardName,
@@ -42,23 +54,33 @@ class FaultableHardware(Protocol):
     ) -> None:
         """Start a board. `uid` and `firmware` replace it by another board."""
 
+    @abstractmethod
     def kill(self, name: BoardName) -> None:
         """Cut the power of a board. Its port vanishes."""
 
+    @abstractmethod
+    def pull_cable(self, name: BoardName) -> None:
+        """Pull a board's cable out. The board keeps its power."""
+
+    @abstractmethod
+    def plug_cable(self, name: BoardName) -> None:
+        """Plug a board's cable in again."""
+
     def hang(self, name: BoardName) -> None:
-        """Make a board's firmware hang. Its outputs keep their state."""
+        """Make a board's firmware hang until `resume`. Its outputs keep their state."""
+        self.boards[name].hang()
 
     def resume(self, name: BoardName) -> None:
         """Continue the firmware of a board that hung."""
+        self.boards[name].resume()
 
     def erase_storage(self, name: BoardName) -> None:
         """Erase the stored data of a board that has no power."""
+        self.boards[name].erase_storage()
 
-    def pull_cable(self, name: BoardName) -> None:
-        """Pull a board's cable out."""
-
-    def plug_cable(self, name: BoardName) -> None:
-        """Plug a board's cable in again."""
+    def mend(self) -> None:
+        """Plug cables in and put the original boards back, as a person does."""
+        self._faults.mend()
 
 
 @dataclass(eq=False)
@@ -71,7 +93,7 @@ class _ActiveFault:
 
 
 class BoardFaults:
-    """A part that makes the faults of serial lines and boards happen, and ends each after its time.
+    """The faults of serial lines and boards: this class makes them happen, and ends them in time.
 
     Times are those of the world, not of the machine. A watchdog or a cable does not become faster
     in a machine that runs faster.

@@ -14,7 +14,7 @@ from drivers.firmware.dealer import DealerCore
 from drivers.firmware.protocol import KIND_DEALER, KIND_READER, RESET_POWER
 from drivers.firmware.reader import ReaderCore
 from drivers.firmware.version import firmware_hash
-from sim.board_faults import BOARD_NAMES, BoardFaults, BoardName
+from sim.board_faults import BOARD_NAMES, BoardName, FaultableHardware
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
 from sim.serial_lines import LineNoise, PipePort, make_pipe
@@ -95,7 +95,7 @@ class FirmwareInProcess:
         self._stored = b""
 
 
-class HardwareInProcess:
+class HardwareInProcess(FaultableHardware):
     """A world of simulated mechanics, and two boards that run the real firmware.
 
     `boots` returns a boot id that no board had before, for each start of a board. `rng` is the
@@ -114,11 +114,11 @@ class HardwareInProcess:
         ids: tuple[str, str] = (DEALER_ID, READER_ID),
         delay_ms: float = 0,
     ) -> None:
+        super().__init__()
         self._next_boot_id = boots
         self._power_is_off = False
-        self._slots: dict[BoardName, FirmwareInProcess] = {}
+        self.boards: dict[BoardName, FirmwareInProcess] = {}
         self._ports: dict[BoardName, PipePort] = {}
-        self._faults = BoardFaults(self)
         self.world = World(settings, rng, self._faults.handlers())
         noise = LineNoise(self.world.faults, rng)
         for name, uid in zip(BOARDS, ids, strict=True):
@@ -126,7 +126,7 @@ class HardwareInProcess:
             port.to_board.distort = partial(noise.distort, name, "to_board")
             port.to_host.distort = partial(noise.distort, name, "to_host")
             self._ports[name] = port
-            self._slots[name] = FirmwareInProcess(self.world, name, uid, end)
+            self.boards[name] = FirmwareInProcess(self.world, name, uid, end)
             self.start(name)
 
     def port(self, name: BoardName) -> PipePort:
@@ -149,33 +149,21 @@ class HardwareInProcess:
         """
         if not (self.has_power(name) or self._power_is_off):
             boot = self._next_boot_id()
-            self._slots[name].start(boot, reset_cause, uid=uid, firmware=firmware)
+            self.boards[name].start(boot, reset_cause, uid=uid, firmware=firmware)
 
     def kill(self, name: BoardName) -> None:
         """Cut the power of a board. Its motors stop, and the host sees its port vanish."""
         if self.has_power(name):
-            self._slots[name].kill()
+            self.boards[name].kill()
             self._ports[name].drop_connection()
 
     def mute(self, name: BoardName) -> None:
         """Stop a board's firmware permanently. Its port stays, its motors stop, it
         sends nothing.
         """
-        board = self._slots[name].board
+        board = self.boards[name].board
         if board is not None:
             board.close()
-
-    def hang(self, name: BoardName) -> None:
-        """Make a board's firmware hang until `resume`. Its motors keep their state."""
-        self._slots[name].hang()
-
-    def resume(self, name: BoardName) -> None:
-        """Continue the firmware of a board that hung."""
-        self._slots[name].resume()
-
-    def erase_storage(self, name: BoardName) -> None:
-        """Erase the stored data of a board that has no power."""
-        self._slots[name].erase_storage()
 
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out. The board keeps its power."""
@@ -196,13 +184,9 @@ class HardwareInProcess:
         for name in BOARDS:
             (self.start if on else self.kill)(name)
 
-    def mend(self) -> None:
-        """Plug cables in and put the original boards back, as a person does."""
-        self._faults.mend()
-
     def has_power(self, name: BoardName) -> bool:
         """Return True if a board has power."""
-        return self._slots[name].board is not None
+        return self.boards[name].board is not None
 
     def close(self) -> None:
         """Cut the power of both boards, and end the world and its faults."""

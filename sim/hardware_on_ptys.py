@@ -17,7 +17,7 @@ import msgspec
 
 from drivers.firmware.protocol import RESET_POWER
 from sim.attendant import Attendant
-from sim.board_faults import BOARD_NAMES, BoardFaults, BoardName
+from sim.board_faults import BOARD_NAMES, BoardName, FaultableHardware
 from sim.board_process import BoardProcess, Interpreter
 from sim.hardware_in_process import BOARDS, DEALER_ID, READER_ID, FirmwareInProcess
 from sim.mechanics.fault_menu import LACKS, FaultError, SimulatedFault, check_fault, fault_menu
@@ -103,7 +103,7 @@ class TablePlan:
     relay: bool = False
 
 
-class HardwareOnPtys:
+class HardwareOnPtys(FaultableHardware):
     """Simulated mechanics and two boards behind ptys, with a control socket for the actions of
     people.
 
@@ -112,13 +112,10 @@ class HardwareOnPtys:
     others. Use it as `async with`, so that no process and no timer remains.
     """
 
-    world: World
-    contacts: PanelContacts
-
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
+        super().__init__()
         self.plan = plan
         self._next_boot_id = boots
-        self._faults = BoardFaults(self)
         self._pending_starts: dict[BoardName, asyncio.Task[None]] = {}
         rng = random.Random(plan.seed)
         self.world = World(plan.settings, rng, self._faults.handlers())
@@ -193,18 +190,6 @@ class HardwareOnPtys:
         """Cut the power of a board. Its port vanishes."""
         self.boards[name].kill()
 
-    def hang(self, name: BoardName) -> None:
-        """Make a board's firmware hang. Its outputs keep their state."""
-        self.boards[name].hang()
-
-    def resume(self, name: BoardName) -> None:
-        """Continue the firmware of a board that hung."""
-        self.boards[name].resume()
-
-    def erase_storage(self, name: BoardName) -> None:
-        """Erase the stored data of a board that has no power."""
-        self.boards[name].erase_storage()
-
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out. The board keeps its power."""
         line = self.boards[name].line
@@ -232,10 +217,6 @@ class HardwareOnPtys:
         dealer.link, reader.link = reader.link, dealer.link
         for line in (dealer, reader):
             line.plug()
-
-    def mend(self) -> None:
-        """Plug cables in and put the original boards back, as a person does."""
-        self._faults.mend()
 
     def set_attendant(self, on: bool) -> None:
         """Start or stop the simulated person at the table."""

@@ -37,7 +37,11 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
     lock = None
     try:
-        lock = _create_owner_lock(folder)
+        # the file is locked before it gets its final name
+        part = folder / f".{OWNER}"
+        lock = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.rename(part, folder / OWNER)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -67,12 +71,3 @@ def remove_orphans(root: Path) -> list[Path]:
         finally:
             os.close(lock)
     return removed
-
-
-def _create_owner_lock(folder: Path) -> int:
-    """Create a folder's lock file, locked before it has its final name. Return its descriptor."""
-    part = folder / f".{OWNER}"
-    lock = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    os.rename(part, folder / OWNER)
-    return lock

@@ -27,9 +27,7 @@ READY_TIMEOUT_S = 5.0
 
 
 class WirePin(PiPin):
-    """A pin at one end of a simulated wire. An undriven input has the level of its pull
-    resistor.
-    """
+    """A pin at one end of a simulated wire. An undriven input has its pull resistor's level."""
 
     def __init__(self, factory: "WireFactory", info: object) -> None:
         super().__init__(factory, info)
@@ -109,7 +107,7 @@ class WirePin(PiPin):
 
 
 class WireFactory(PiFactory):
-    """The base class of the factories. `set_level` sets inputs, `send` carries output levels."""
+    """The base class of the pin factories: `set_level` sets inputs, `send` carries outputs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,9 +116,7 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Set the level that the far end puts on a wire. `at_s` is the loop's time, or None for
-        now.
-        """
+        """Set the level that the far end puts on a wire, at the loop's time `at_s` or now."""
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":
@@ -176,7 +172,7 @@ class SocketFactory(WireFactory):
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        """Use a connected socket. `connect` calls this, and then waits for the levels."""
+        """Read levels from a connected socket. `connect` calls this and waits for them."""
         super().__init__()
         self.on_lost: Callable[[], None] = lambda: None
         self._sock = sock

@@ -37,7 +37,7 @@ class LineNoise:
         self._rng = rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
-        """Return the pieces of `data` that arrive, and their delays. `way`: `to_board`,
+        """Return the pieces of `data` that arrive, with delays. `way` is `to_board` or
         `to_host`.
         """
         book = self._schedule
@@ -46,17 +46,13 @@ class LineNoise:
         if book.strike("bytes_dropped", board=board, way=way):
             return []
         if book.strike("bytes_corrupted", board=board, way=way):
-            data = self._flip_bit(data)
+            place = self._rng.randrange(len(data))
+            turned = data[place] ^ 1 << self._rng.randrange(8)
+            data = data[:place] + bytes((turned,)) + data[place + 1 :]
         delayed = book.strike("bytes_delayed", board=board, way=way)
         after_ms = delayed.ms if delayed else 0.0
         pieces = 2 if book.strike("bytes_repeated", board=board, way=way) else 1
         return [(after_ms, data)] * pieces
-
-    def _flip_bit(self, data: bytes) -> bytes:
-        """Return `data` with one random bit flipped."""
-        place = self._rng.randrange(len(data))
-        turned = data[place] ^ 1 << self._rng.randrange(8)
-        return data[:place] + bytes((turned,)) + data[place + 1 :]
 
 
 # Timers may fire early by a rounding error. Bytes that are due within this time have arrived.
@@ -172,9 +168,7 @@ class PipePort:
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and plug it in again. Bytes on the way are lost. The host
-        is notified.
-        """
+        """Pull the cable out and plug it in again. The host is notified; bytes are lost."""
         on_lost = self._on_lost
         self.to_board.clear()
         if on_lost is not None:
@@ -221,10 +215,10 @@ _MAX_READ_BYTES = 4096
 
 
 class _PtyDirection(_ByteQueue):
-    """One direction of a pty."""
+    """The bytes on their way in one direction of a pty."""
 
     def send(self, pieces: DelayedPieces) -> None:
-        """Send pieces with delays. One without a delay or a piece before it arrives at once."""
+        """Send the pieces of a write, each after its delay, or at once if nothing delays it."""
         assert self._receive is not None
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
@@ -234,7 +228,9 @@ class _PtyDirection(_ByteQueue):
 
 
 class PtyLine:
-    """The board's end of a pty. `link` is the fixed path that leads to the current pty.
+    """The board's end of a serial line that is a pseudo-terminal (pty).
+
+    `link` is the fixed path that leads to the current pty.
 
     To unplug the line closes the pty, so the host sees its port vanish. Bytes that are written
     while no host has the port open are lost, as on a cable that is not plugged in. `distort` is the

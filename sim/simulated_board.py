@@ -5,12 +5,16 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final
 
+from drivers.firmware.board import BoardCore
 from drivers.firmware.protocol import HAL_SIM, KIND_DEALER, KIND_READER
 from sim.mechanics.sensors import Sensors
 from sim.mechanics.window import EngineAnswer
 from sim.mechanics.world import World
+from sim.serial_lines import PipeBoardEnd, PtyLine
+
+BoardLineEnd = PipeBoardEnd | PtyLine
 
 # The outputs of each kind of board. They are undriven when the board loses power.
 OUTPUTS: Final[Mapping[int, tuple[str, ...]]] = {
@@ -99,32 +103,6 @@ class SimulatedHal:
 NEVER_MS = 1 << 40
 
 
-class FirmwareCore(Protocol):
-    """The interface of a board's firmware: drivers/firmware/dealer.py and reader.py implement it.
-
-    The methods have no side effects on the outside, and times are in whole milliseconds.
-    """
-
-    def step(self, now_ms: int, rx: bytes) -> bytes:
-        """Process the time and the bytes from the host. Return the bytes for the host."""
-
-    def deadline(self) -> int:
-        """Return the time in milliseconds at which the next step is due."""
-
-    def to_store(self) -> bytes:
-        """Return the data that the board's flash should store, or b"" for no change."""
-
-
-class BoardLineEnd(Protocol):
-    """The board's end of a serial line. sim/serial_lines.py has implementations."""
-
-    def listen(self, receive: Callable[[bytes], None] | None) -> None:
-        """Set the receiver of the host's bytes. With None, the bytes are dropped."""
-
-    def write(self, data: bytes) -> None:
-        """Send bytes to the host."""
-
-
 class BoardStepper:
     """A loop that steps a firmware core at arriving bytes, at edges of its pins, and at its
     deadline.
@@ -133,7 +111,7 @@ class BoardStepper:
     no timer of the board remains on the loop.
     """
 
-    def __init__(self, core: FirmwareCore, end: BoardLineEnd, hal: SimulatedHal) -> None:
+    def __init__(self, core: BoardCore, end: BoardLineEnd, hal: SimulatedHal) -> None:
         self.core = core
         self.hal = hal
         self._line_end = end

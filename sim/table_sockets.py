@@ -99,7 +99,7 @@ async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[A
 
 
 async def _wait_for_step(world: World, step: ScriptStep) -> None:
-    """Wait until the conditions of a step are met."""
+    """Wait until the conditions of a script's step are met."""
     filling = world.tally.filling + step.fillings
     changed = asyncio.Event()
     unwatch = world.dealer.observe(lambda name, value: changed.set())
@@ -114,9 +114,7 @@ async def _wait_for_step(world: World, step: ScriptStep) -> None:
 
 
 class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A control request: its name `do`, and its arguments `with` (args). `id` is also in the
-    answer.
-    """
+    """A control request: its name `do` and its arguments `with` (args). The answer has its `id`."""
 
     do: str
     id: int = 0
@@ -140,7 +138,7 @@ RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
 class ControlServer(LineServer):
-    """The control socket of one simulated table. It receives requests and sends answers.
+    """The server of one table's control socket, which receives requests and sends answers.
 
     `handlers` has the requests of the machine, its people and its panel. The owner of the table
     adds the requests of the table itself.
@@ -215,7 +213,7 @@ class ControlServer(LineServer):
 
 
 class PinServer(LineServer):
-    """The pins socket of one table. It sends contact levels to clients and receives output levels.
+    """The server of one table's pins socket: contact levels go out, output levels come in.
 
     sim/CONTROL.md describes the lines. Unknown lines are ignored.
     """

@@ -152,9 +152,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Raise VirtualTimeError, because a process runs in real time."""
         _refuse("a process")
 
-    async def subprocess_shell(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise VirtualTimeError, because a process runs in real time."""
-        _refuse("a process")
+    subprocess_shell = subprocess_exec
 
     def add_signal_handler(
         self, sig: int, callback: Callable[[*_Args], object], *args: *_Args
@@ -165,8 +163,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _add_reader(self, fd: Any, callback: Any, *args: Any) -> NoReturn:
         _refuse("a descriptor")
 
-    def _add_writer(self, fd: Any, callback: Any, *args: Any) -> NoReturn:
-        _refuse("a descriptor")
+    _add_writer = _add_reader
 
     def _run_once(self) -> None:
         """Run turns of the loop until it is stopped.
@@ -210,8 +207,4 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _make_self_pipe(self) -> None:
         pass
 
-    def _close_self_pipe(self) -> None:
-        pass
-
-    def _write_to_self(self) -> None:
-        pass
+    _close_self_pipe = _write_to_self = _make_self_pipe

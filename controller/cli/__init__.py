@@ -177,9 +177,7 @@ def _exit_if_output_failed(error: OSError) -> None:
 
 
 def _is_output_failure(error: OSError) -> bool:
-    """Return True if the error comes from code that writes to the terminal: here,
-    click, or rich.
-    """
+    """Return True if this module, click or rich raised the error while it wrote to the terminal."""
     module, trace = "", error.__traceback__
     while trace is not None:
         module, trace = trace.tb_frame.f_globals.get("__name__", ""), trace.tb_next

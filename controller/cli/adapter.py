@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from controller.cards import Face, face_text
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.adapter_files import (
     BACKS,
     BackName,
@@ -78,14 +78,12 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     engine, of = profile.engine, profile.adapter
     uid = bytes.fromhex(of.id)
     hal = BarcodeHal(uid, engine, profile.codes, SerialEnginePort(engine), _print_message)
-    try:
+    with raise_cli_error(AdapterError):
         folder = AdapterStorage(of.folder)
         board = make_barcode_reader(
             hal, engine, folder.next_boot(), own_source_hash(), folder.load()
         )
         serve(board, hal, of.link, store=folder.store, log=_print_message)
-    except AdapterError as error:
-        raise CliError(str(error)) from None
 
 
 def _print_message(line: str) -> None:
@@ -94,8 +92,6 @@ def _print_message(line: str) -> None:
 
 # The option --learn: assigning a code to each card.
 
-_EQUAL_SCANS = 2
-"""Number of equal reads in a row that are needed to learn a card."""
 _MAX_SCANS = 6
 _KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
@@ -196,7 +192,7 @@ def _scan_twice(scanner: CodeScanner) -> bytes | None:
 def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
     """Return why the code in `line` cannot be assigned to a new card, or None if it can."""
     if line is None:
-        return f"no code was read {_EQUAL_SCANS} times alike: lay the card straight, and alone"
+        return "no code was read 2 times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:
         return "the code has signs that no code has: see end_of_line, baud and parity"
     known = profile.codes.get(line)

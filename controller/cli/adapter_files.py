@@ -69,7 +69,7 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     confidence: Annotated[int, Meta(ge=128, le=255)] = 200
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a read may outlast the board's wait, or if settle_ms is too long."""
+        """Raise ValueError if a read takes longer than the board waits, or settles too late."""
         if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
                 f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"

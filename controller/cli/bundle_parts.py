@@ -81,7 +81,7 @@ def _is_own_address(host: str) -> bool:
 
 
 async def _get_metrics(host: str, port: int) -> bytes:
-    """Return the gateway's answer. Stop reading after MAX_METRICS_BYTES bytes. Raises OSError."""
+    """Return what the gateway sends, up to about MAX_METRICS_BYTES bytes. Raises OSError."""
     async with asyncio.timeout(METRICS_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port)
         try:
@@ -189,7 +189,7 @@ def _count_private(request: BundleRequest) -> bytes:
 
 
 def _event_numbers(boots: Any) -> dict[str, list[int]]:
-    """Return for each board its boot, and the numbers of its first and last event in an entry."""
+    """Return for each board the number of its start (boot), and of its first and last event."""
     if not isinstance(boots, Mapping):
         return {}
     return {

@@ -93,7 +93,7 @@ async def _run_calibration(
 async def _apply_settings(
     bench: BoardPair, subject: str, outcome: CalibrationResult, *, dry_run: bool
 ) -> str:
-    """Set on the board the settings that follow from the calibration. Return a text for people."""
+    """Store on the board the settings that the calibration gave. Return the text for people."""
     if not outcome.settings:
         return f"{subject}: right; no setting of a board follows from it"
     said = ", ".join(f"{name} = {value}" for name, value in outcome.settings.items())

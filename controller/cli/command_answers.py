@@ -43,7 +43,7 @@ class EventsAnswer(CommandAnswer, frozen=True):
 
 
 class RulingsAnswer(CommandAnswer, frozen=True):
-    """The penalties that are possible for an offence, that of the rulebook's ladder first."""
+    """The possible penalties for an offence. The first follows from the rulebook's ladder."""
 
     proposals: list[PenaltyProposal]
 
@@ -100,8 +100,9 @@ class DocumentAnswer(TransferAnswer, frozen=True):
 
 
 class TakeOverAnswer(CommandAnswer, frozen=True):
-    """The match that was taken over and its phase, or only `missing`, the numbers of the parts that
-    are still missing.
+    """The match that was taken over, and its phase.
+
+    If parts of the match are missing, the answer has only their numbers, `missing`.
     """
 
     missing: list[int] | UnsetType = UNSET
@@ -146,9 +147,8 @@ class ClearSetAnswer(CommandAnswer, frozen=True):
 
 
 class TributeAnswer(CommandAnswer, frozen=True):
-    """The check of a tribute card. `right` is true if it is the card that must be paid.
-
-    The answer is empty if the program cannot check the card.
+    """The check of a tribute card: `right` is true if it is the card that must be paid. The answer
+    is empty if the program cannot check the card.
     """
 
     right: bool | UnsetType = UNSET

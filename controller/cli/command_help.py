@@ -94,7 +94,7 @@ def format_example(cmd: str) -> str:
 
 
 def argument_fields(args: Any) -> tuple[inspect.Field, ...]:
-    """Return the fields of a type of arguments."""
+    """Return the fields of `args`, the type of a command's arguments."""
     shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # always true for argument types
     return shape.fields

@@ -25,7 +25,7 @@ _config = click.argument("path", metavar="TABLE.toml", type=FILE)
 
 @click.group("deploy", epilog=EPILOG)
 def command() -> None:
-    """Print system files for the computer of a table: names of ports, folders in memory."""
+    """Print system files for the computer of a table: names of its ports, and folders in memory."""
 
 
 @command.command()
@@ -122,7 +122,7 @@ def _make_port_rule(key: str, board: BoardSection, group: str) -> Iterator[str]:
 
 
 def _require_machine_user(config: TableConfig) -> str:
-    """Return the name of the machine's user, which is also its group. Raises CliError
+    """Return the name of the machine's user, which its group has, too. Raises CliError
     if missing.
     """
     if config.table.user is None:

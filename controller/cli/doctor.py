@@ -118,23 +118,17 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
             return _answer_for_fault("BOARD_SILENT", {"board": board, "port": section.port})
         check_identity(welcome, who[board], other)
     except DriverError as error:
-        return _answer_for_error(error, board, section.port, welcome)
+        evidence: dict[str, object] = {"board": board, "port": section.port, "why": str(error)}
+        if isinstance(error, Mismatch):
+            evidence |= {"expected": error.expected, "found": error.found}
+        elif isinstance(error, PortMissing | PortBusy):
+            evidence["port"] = error.path
+        return _answer_for_fault(driver_error_fault(error), evidence, welcome)
     return BoardAnswer(welcome)
 
 
-def _answer_for_error(
-    error: DriverError, board: BoardKind, port: str, welcome: Welcome | None
-) -> BoardAnswer:
-    """Return the answer for an error of the drivers, with the texts that the table would show."""
-    evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
-    if isinstance(error, Mismatch):
-        evidence |= {"expected": error.expected, "found": error.found}
-    elif isinstance(error, PortMissing | PortBusy):
-        evidence["port"] = error.path
-    return _answer_for_fault(driver_error_fault(error), evidence, welcome)
-
-
 def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = None) -> BoardAnswer:
+    """Return the answer of a board with a fault, with the texts that the table would show."""
     row = fault(name)
     return BoardAnswer(
         welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence)
@@ -203,7 +197,7 @@ async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> Feed
 
 
 def _probe_address(address: str) -> FeedFacts:
-    """Check that a program accepts connections at an address. No key is known to log in with."""
+    """Check that a program accepts connections at an address, but receive nothing from it."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
@@ -233,14 +227,12 @@ for name in sys.argv[1:]:
 _IMPORT_TIMEOUT_S: Final = 60.0
 
 
-def gather_facts(
-    config: TableConfig, file: Path, key: Path | None, computer: Computer | None = None
-) -> DoctorFacts:
+def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFacts:
     """Return all facts that the checks of a table need. `key` is the release's public key.
 
     Raises FileError or CliError for a named file that cannot be used.
     """
-    computer, users_problem = computer or Computer(), ""
+    computer, users_problem = Computer(), ""
     try:
         check_separation(config, file)
     except CliError as error:
@@ -325,7 +317,7 @@ def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
-    """Yield one line for each difference from the release, and for a newer earlier release."""
+    """Yield one line for each difference from the release, and for a newer one that ran here."""
     remembered = read_remembered_release(state_dir) if os.access(state_dir, os.X_OK) else None
     serial = 0 if manifest is None else manifest.serial
     if remembered is not None and serial < remembered.serial:

@@ -1,7 +1,6 @@
 """Output of `dealtable watch` for one table: lines for people, or JSON."""
 
 import re
-from abc import ABC, abstractmethod
 from typing import Final, TypeVar
 
 import click
@@ -20,7 +19,7 @@ SILENCE_TIMEOUT_S: Final = 3.0
 """Time limit for the next message. A table publishes a state every second."""
 
 
-class FeedPrinter(ABC):
+class _FeedPrinter:
     """A printer of one table's messages. A gateway may be compromised: no message may raise an
     error here or control the terminal.
     """
@@ -30,21 +29,9 @@ class FeedPrinter(ABC):
         self._state_lines = StateLines(language)
         self._last_problem = ""
 
-    @abstractmethod
     def print_line(self, line: StateLine) -> None:
         """Print a line about the table."""
-
-    @abstractmethod
-    def print_message(self, message: ReceivedMessage) -> None:
-        """Print a message of the feed."""
-
-    @abstractmethod
-    def print_line_state(self, state: TableConnectionState) -> None:
-        """Report that the connection to the table opened or closed."""
-
-    @abstractmethod
-    def print_silence(self) -> None:
-        """Report that no message came for SILENCE_TIMEOUT_S seconds, although messages are due."""
+        raise NotImplementedError
 
     def print_bad_message(self, reason: str) -> None:
         """Report a problem once, until another problem or a valid message comes."""
@@ -56,7 +43,7 @@ class FeedPrinter(ABC):
             self.print_line(StateLine(text, BAD_STYLE))
 
 
-class JsonFeedPrinter(FeedPrinter):
+class JsonFeedPrinter(_FeedPrinter):
     """A printer that prints each message as JSON on one line. Problems are printed on stderr."""
 
     def print_line(self, line: StateLine) -> None:
@@ -85,7 +72,7 @@ class JsonFeedPrinter(FeedPrinter):
         self.print_line(self._state_lines.silence_line(None, SILENCE_TIMEOUT_S))
 
 
-class TextFeedPrinter(FeedPrinter):
+class TextFeedPrinter(_FeedPrinter):
     """A printer that prints one line for people for each change of a table's state."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
@@ -136,6 +123,9 @@ class TextFeedPrinter(FeedPrinter):
         event = _decode(_EVENT, message.body)
         if event.kind == "pause":
             self._pause_reasons[str(event.data.get("reason"))] = str(event.data.get("why") or "")
+
+
+FeedPrinter = JsonFeedPrinter | TextFeedPrinter
 
 
 def decode_state(message: ReceivedMessage) -> PublicState | None:

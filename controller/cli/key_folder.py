@@ -35,13 +35,13 @@ from controller.service.wall_clock import read_wall_clock
 
 
 class KeysError(click.ClickException):
-    """A key cannot be made, read or admitted. The program prints one line and exits with 2."""
+    """An error about a key that cannot be made, read or admitted: one line, exit status 2."""
 
     exit_code = 2
 
 
 class FingerprintMismatch(KeysError):
-    """The fingerprint of a key is not its owner's. This is a finding: the program exits with 1."""
+    """An error about a key with another fingerprint than its owner's: a finding, exit status 1."""
 
     exit_code = 1
 

@@ -133,7 +133,9 @@ def create(place: KeyFolder | None, config: Path | None) -> None:
 @role_option
 @expires_option
 def client(place: KeyFolder, name: str, role: str, expires: datetime | None) -> None:
-    """Make a client's key pair here and admit it. Carry its .key_secret to its computer."""
+    """Make a client's key pair here, and admit it. Carry its .key_secret to the
+    client's computer.
+    """
     with raise_keys_errors():
         public = create_client_keys(place.gateway_dir, name, Role(role))
         made = read_certificate(public)
@@ -247,7 +249,9 @@ def rotate(
     own: bool,
     mark: str | None,
 ) -> None:
-    """Give NAME a new key. The old key stays valid beside it for a day.
+    """Admit a new key for the client NAME, or renew the table's own keys.
+
+    The old key stays valid beside it for a day.
 
     FILE is the new public certificate, made on the computer that uses it (`dealtable keys
     request`). Without FILE the new pair is made here, if the old one was made here. --own renews

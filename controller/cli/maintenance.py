@@ -188,8 +188,8 @@ class TerminalOperator:
 
 @asynccontextmanager
 async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
-    """Yield the operator: the simulated one at a simulated table, or else the person at the
-    terminal. Raises CliError.
+    """Yield a simulated table's simulated operator, or a person at the terminal. Raises
+    CliError.
     """
     if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
         control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")

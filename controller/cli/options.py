@@ -19,7 +19,7 @@ PRESENT_FOLDER: Final = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within bounds."""
+    """The type of an option whose value is a whole number within bounds."""
 
     name = "whole number"
 
@@ -29,7 +29,7 @@ class WholeNumber(click.IntRange):
 
 
 class DecimalNumber(click.FloatRange):
-    """A number within bounds."""
+    """The type of an option whose value is a number within bounds."""
 
     name = "number"
 
@@ -39,7 +39,7 @@ class DecimalNumber(click.FloatRange):
 
 
 def language_option(subject: str) -> Callable[[Function], Function]:
-    """Return the option --language. `subject` says in the help which text has that language."""
+    """Return the option --language. `subject` names in its help what has that language."""
     return click.option(
         "--language",
         type=click.Choice(["en", "zh"]),

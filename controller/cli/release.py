@@ -1,6 +1,5 @@
 """`dealtable release`: signed manifests, and their comparison with the installed program."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -170,7 +169,14 @@ def check(
         if whole
         else find_differences(signed, place, text)
     )
-    wrong_lines = [*_find_newer_release(signed, state_dir), *unlike]
+    wrong_lines = list(unlike)
+    before = None if state_dir is None else read_remembered_release(state_dir)
+    if before is not None and signed.serial < before.serial:
+        wrong_lines.insert(
+            0,
+            f"{_format_release(signed)} is older than {before.version} (serial {before.serial}), "
+            f"which {state_dir} has seen",
+        )
     for line in wrong_lines:
         click.echo(line)
     if wrong_lines:
@@ -189,16 +195,6 @@ def _require_higher_serial(path: Path, serial: int) -> None:
                 f"{path}: is {_format_release(there)} already: --serial {there.serial + 1} or "
                 "higher follows it; to make it again, remove it first"
             )
-
-
-def _find_newer_release(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:
-    """Yield one line if a newer release ran on this table before."""
-    before = None if state_dir is None else read_remembered_release(state_dir)
-    if before is not None and manifest.serial < before.serial:
-        yield (
-            f"{_format_release(manifest)} is older than {before.version} (serial {before.serial}), "
-            f"which {state_dir} has seen"
-        )
 
 
 def _choose_program_folder(folder: str) -> Path:

@@ -46,12 +46,9 @@ class RuleRows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the rows as a table, or one below the other if there are too few columns."""
-        if options.max_width < MIN_TABLE_WIDTH:
-            yield from self._stacked()
-        else:
+        if options.max_width >= MIN_TABLE_WIDTH:
             yield self._table(options.max_width)
-
-    def _stacked(self) -> Iterable[RenderableType]:
+            return
         for key, *beside in self._rows:
             yield _format_key(key)
             for heading, text in zip(self._headings[1:] or ("", ""), beside, strict=True):

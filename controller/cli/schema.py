@@ -223,19 +223,19 @@ def _make_event_type(kind: str) -> Any:
 
 
 def _make_command_type(cmd: str, order: CommandSpec) -> Any:
+    def signed_field(name: str, kind: Any) -> tuple[Any, ...]:
+        return (name, kind) if order.signed else (name, kind | None, None)
+
     due = any(field.required for field in msgspec.structs.fields(order.args))
     fields: list[Any] = [
         ("id", CommandId),
         ("deal", int | None, None),
         ("attempt", int | None, None),
-        ("boot", Boot) if order.signed else ("boot", Boot | None, None),
+        signed_field("boot", Boot),
         ("person", PersonName | None, None),
         ("args", order.args, *(() if due else (msgspec.field(default_factory=order.args),))),
-        *(
-            [("key", Key), ("sig", Signature)]
-            if order.signed
-            else [("key", Key | None, None), ("sig", Signature | None, None)]
-        ),
+        signed_field("key", Key),
+        signed_field("sig", Signature),
     ]
     return msgspec.defstruct(
         f"{_camel_case(cmd)}Command",

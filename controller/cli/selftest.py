@@ -32,7 +32,6 @@ from controller.cli.options import ANY_PATH, FILE, FOLDER, WholeNumber
 from controller.config import TableConfig, load_table
 from controller.host.atomic_files import replace_file
 from controller.host.printable_text import escape_unprintable
-from controller.messages import ProgramRelease
 from controller.release.installed_program import MANIFEST, find_program_folder, measure_release
 from controller.release.release_files import read_manifest
 from controller.service.wall_clock import read_wall_clock
@@ -110,6 +109,8 @@ async def _run_selftest(
     loop = asyncio.get_running_loop()
     began, since_s = read_wall_clock(), loop.time()
     task = bar.add_task("opening the boards", total=1)
+    folder = find_program_folder()
+    path = folder / MANIFEST
 
     def told(what: str, done: int, of: int) -> None:
         bar.update(task, description=what, completed=done, total=of)
@@ -120,6 +121,7 @@ async def _run_selftest(
             SelftestSession(bench, hands, figures, read_card_set(table), table.reader.look_s, told),
             cards,
         )
+        release = measure_release(read_manifest(path), folder) if path.exists() else None
         return build_report(
             figures.all_figures(),
             bench.welcomes,
@@ -128,15 +130,8 @@ async def _run_selftest(
             time=began,
             seconds=loop.time() - since_s,
             program=version("dealtable"),
-            release=_find_own_release(),
+            release=release,
         )
-
-
-def _find_own_release() -> ProgramRelease | None:
-    """Return the release of this program, or None for a program from a checkout."""
-    folder = find_program_folder()
-    path = folder / MANIFEST
-    return measure_release(read_manifest(path), folder) if path.exists() else None
 
 
 def _write_report(report: SelftestReport, folder: Path) -> Path:

@@ -52,9 +52,6 @@ _NAME_KEY_IF_NEWER: Final = Words(
     "if this table has it, name the signing key with --as ROLE",
     "若本台有此命令，请用 --as ROLE 说明用谁的密钥签名",
 )
-_OFFENCES_HINT: Final = Words("--about propose lists them", "--about propose 列出全部")
-_BRACKET: Final = re.compile(r"\s*([()])\s*")
-_OFFENCE_ID: Final = re.compile("[a-z_]+")
 _CARD_TYPE: Final = inspect.type_info(CardName)
 _DECK: Final = composition(2, jokers=True)
 
@@ -256,20 +253,21 @@ def _parse_offence(text: str, language: Language) -> str:
     if len(close) == 1:
         return called[close[0]]
     close = close or difflib.get_close_matches(wanted, called)
-    if not close and _OFFENCE_ID.fullmatch(text):
+    if not close and re.fullmatch("[a-z_]+", text):
         return text
     ids = dict.fromkeys(called[said] for said in close)
     meant = [f"{name} ({getattr(offence_catalogue()[name], language)})" for name in ids]
     said = Words(
-        f"no offence is called {text!r}: {', '.join(meant) or _OFFENCES_HINT.en}",
-        f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or _OFFENCES_HINT.zh}",
+        f"no offence is called {text!r}: {', '.join(meant) or '--about propose lists them'}",
+        f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or '--about propose 列出全部'}",
     )
     raise click.UsageError(getattr(said, language))
 
 
 def _normalize_name(name: str) -> str:
     """Return a name for comparison: lower case, narrow characters, no blank beside a bracket."""
-    return _BRACKET.sub(r"\1", unicodedata.normalize("NFKC", name).casefold()).strip()
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return re.sub(r"\s*([()])\s*", r"\1", plain).strip()
 
 
 def _parse_card(text: str, language: Language) -> str:

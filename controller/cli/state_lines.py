@@ -135,11 +135,8 @@ class StateLines:
         """Return the line about a silent table. It has the time of the last state, by the table's
         clock.
         """
-        since = (
-            self.format_text("since", time=last_state.time)
-            if last_state
-            else self.format_text("unheard", after_s=after_s)
-        )
+        part, time = ("since", last_state.time) if last_state else ("unheard", "")
+        since = self.format_text(part, time=time, after_s=after_s)
         return StateLine(self.format_text("silence", since=since), BAD_STYLE)
 
     def format_text(self, part: str, /, **values: object) -> str:

@@ -59,7 +59,7 @@ def read_identity(secret_file: Path) -> ClientIdentity:
 
 
 def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
-    """Return a table's public key in Z85, and the key that checks its signed heads.
+    """Return a table's public key (Z85), and the key that checks the signed heads of its journal.
 
     Raises CliError.
 
@@ -83,9 +83,7 @@ _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class WatchTarget(NamedTuple):
-    """A table to watch: its endpoints, the client's identity, and the key of signed
-    heads or None.
-    """
+    """A table to watch: its endpoints, the client's identity, the key of signed heads or None."""
 
     endpoints: Endpoints
     identity: ClientIdentity

@@ -210,13 +210,10 @@ def read_verify_key(key: str | Path) -> str:
 
     Raises CliError.
     """
-    if isinstance(key, str) and _HEX_KEY.fullmatch(key):
+    if isinstance(key, str) and re.fullmatch("[0-9a-f]{64}", key):
         return key
     with raise_cli_error(RosterError):
         return read_certificate(Path(key)).verify.hex()
-
-
-_HEX_KEY: Final = re.compile("[0-9a-f]{64}")
 
 
 async def _transfer_match(client: TransferClient, table: str | None, file: Path | None) -> None:

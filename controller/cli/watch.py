@@ -39,7 +39,9 @@ _LINE_PREFIX = b'{"table":'
 
 
 class KeptHeadsFile:
-    """A file of the signed heads that tables have shown, and its content. Lines are only added.
+    """A file of the signed journal heads that tables have shown, and its content.
+
+    Lines are only added.
 
     `disagreements` are the conflicts between the heads of the file. Only one watcher may write it
     at a time.

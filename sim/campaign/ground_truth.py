@@ -70,7 +70,7 @@ class ObservedHardware(HardwareInProcess):
         """Start a board, unless it runs. The arguments are those of HardwareInProcess."""
         had = self.has_power(name)
         super().start(name, reset_cause, **named)
-        board = self._slots[name].board
+        board = self.boards[name].board
         if had or board is None:
             return
         core: Any = board.core

@@ -8,7 +8,7 @@ import click
 import msgspec
 from rich.progress import Progress
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.options import FILE, FOLDER, require_writable
 from sim.campaign.campaign_lives import (
     LIFE_DEALS,
@@ -119,7 +119,10 @@ def command(
             plan_lives(plan), run_life, jobs=jobs or count_cores(), stop=stop, on_report=saw
         )
     if not as_json:
-        click.echo(_format_pace(progress), err=True)
+        (task,) = progress.tasks
+        took_s = task.elapsed or 0.0
+        pace = f", {task.completed / took_s:.1f} deals a second" if took_s else ""
+        click.echo(f"took {took_s:.0f} s{pace}", err=True)
     report = merge_reports(plan, ran.reports, interrupted=ran.interrupted)
     click.echo(
         msgspec.json.encode(report) if as_json else render_campaign_report(report), nl=as_json
@@ -146,10 +149,8 @@ def _run_replay(
     asked: str, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
     """Run one life of a campaign again and print its log. Return the exit code."""
-    try:
+    with raise_cli_error(ValueError):
         what = parse_replay(asked)
-    except ValueError as error:
-        raise CliError(str(error)) from None
     story = ReplayLog(what.deal)
     plan = plan_life(what.life_seed, what.deal or LIFE_DEALS, load_faults(faults), journal)
     report = run_life(plan, story)
@@ -181,11 +182,3 @@ def _advance(progress: Progress, report: LifeReport) -> None:
         findings=count,
         found=f", {count} finding{'s' * (count != 1)}" if count else "",
     )
-
-
-def _format_pace(progress: Progress) -> str:
-    """Return the elapsed time and the number of deals per second as text."""
-    (task,) = progress.tasks
-    took_s = task.elapsed or 0.0
-    pace = f", {task.completed / took_s:.1f} deals a second" if took_s else ""
-    return f"took {took_s:.0f} s{pace}"

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from controller.cli import CliError
+from controller.cli import raise_cli_error
 from controller.cli.options import FOLDER, DecimalNumber, WholeNumber
 from controller.client.client import NoAnswer
 from controller.roster import CLIENTS_FOLDER
@@ -144,10 +144,8 @@ def command(
         raise click.UsageError("--json and --costs go with --once")
     if console_port is not None and (once or no_console):
         raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
-    try:
+    with raise_cli_error(FaultError):
         refuse_host_faults(parse_fault(fault) for fault in faults)
-    except FaultError as error:
-        raise CliError(str(error)) from error
     choose_interpreter(firmware, boards, tables)
     raise_open_file_limit()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
@@ -200,7 +198,7 @@ async def _run_demo(options: _DemoOptions) -> DemoResult | None:
 async def _play_with_console(
     options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
 ) -> DemoResult | None:
-    """Run the live demo. Open a console first if one was requested."""
+    """Run the live demo, after a console was opened if one was requested."""
     opening: contextlib.AbstractAsyncContextManager[ConsoleProcess | None] = (
         open_demo_console(options.plan.state_dir, tables, options.console_port)
         if options.console
@@ -219,7 +217,7 @@ async def _play_with_console(
 async def _play_unless_exited(
     play: Coroutine[Any, Any, Played], tables: list[TableProcess]
 ) -> Played:
-    """Run `play` to its end. Raises HallError if a process of these tables ends unexpectedly."""
+    """Run `play` to its end, but raise HallError if a process of these tables ends before."""
     playing = asyncio.ensure_future(play)
     falling = asyncio.ensure_future(wait_for_process_end(tables))
     try:
@@ -239,7 +237,7 @@ async def _deal_once(
     places: dict[str, Any],
     progress: DemoProgress,
 ) -> DemoResult:
-    """Deal at every table. Return the deals and the costs of the processes."""
+    """Deal at every table, and return the deals with the costs of the processes."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = measure_costs(me), loop.time()
     rows = await asyncio.gather(
@@ -258,7 +256,7 @@ async def _deal_once(
 async def _deal_at_table(
     options: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
 ) -> tuple[list[DealResult], str | None]:
-    """Deal at one table. Return its deals, and the reason if there are fewer than requested."""
+    """Deal at one table, and return the deals. The second value is why deals are missing."""
     dealt: list[DealResult] = []
     await asyncio.sleep(options.plan.start_delay_s(number))
     async with seat_players(table, progress.on_state) as people:

@@ -43,7 +43,7 @@ DEMO_LOGINS: Final = {
 async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
-    """Open a console for the block and yield it. If none can open, print a line and yield None."""
+    """Open a console for the block and yield it, or print a line and yield None if none opens."""
     if (library := find_missing_library()) is not None:
         click.echo(f"the console does not open: {format_missing_library(library)}", err=True)
         yield None

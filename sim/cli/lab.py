@@ -228,7 +228,7 @@ def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeal
 
 
 def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
-    """Collect the deals of a report. Exit without a judgement if the collection is incomplete."""
+    """Collect all deals that a report needs. Exit without a judgement if any is missing."""
     collected = _collect(plan, jobs)
     if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
         code = _print_failures(collected)
@@ -255,7 +255,7 @@ def _print_failures(collected: "CollectionResult") -> int:
 
 
 def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str]]":
-    """Read files of deals and join them in order. Return them with each file's SHA-256 digest."""
+    """Read files of deals, join the deals in order, and return them with the files' SHA-256."""
     from sim.lab.collected_deals import DealsSource, join_deals, load_deals
 
     parts = [load_deals(path) for path in files]

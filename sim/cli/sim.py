@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from controller.cli import CliError
+from controller.cli import CliError, raise_cli_error
 from controller.cli.options import FILE, FOLDER, DecimalNumber, WholeNumber
 from controller.config import SimConfig, load_sim
 from controller.service.process_signals import termination_signals
@@ -165,13 +165,11 @@ def _make_settings(
 ) -> MechanicsSettings:
     """Return the settings of the mechanics. Raises CliError for a fault that cannot happen here."""
     mechanics = chosen.mechanics
-    try:
+    with raise_cli_error(FaultError):
         worn = get_wear_level(mechanics.wear) if faults_file is None else load_wear(faults_file)
         written = [fault_from_fields(fields) for fields in chosen.faults]
         named = [parse_fault(text) for text in faults]
         refuse_host_faults((*written, *named))
-    except FaultError as error:
-        raise CliError(str(error)) from None
     return MechanicsSettings(
         packs=mechanics.packs,
         jokers=mechanics.jokers,
@@ -191,10 +189,8 @@ def choose_interpreter(name: str, boards: str | None, tables: int) -> Interprete
     if name == "micropython":
         if boards == "inside":
             raise CliError("--boards inside runs under CPython: MicroPython needs processes")
-        try:
+        with raise_cli_error(FileNotFoundError):
             return micropython_interpreter(find_micropython())
-        except FileNotFoundError as error:
-            raise CliError(str(error)) from None
     inside = tables > 1 if boards is None else boards == "inside"
     return None if inside else cpython_interpreter()
 

@@ -84,7 +84,11 @@ class MatchPlayers:
                     await asyncio.sleep(self._chance.uniform(*deed[0]) / self._speed)
                     with suppress(NoAnswer):
                         await deed[1]()
-                await self._wait_for_state()
+                # only a short wait, because cards can move without a new state
+                self._state_changed.clear()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_LOOK_INTERVAL_S):
+                        await self._state_changed.wait()
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
@@ -101,13 +105,6 @@ class MatchPlayers:
                 client.boot = self._state.boot
             self._on_state(self._state)
             self._state_changed.set()
-
-    async def _wait_for_state(self) -> None:
-        """Wait for the next state, but only a short time: cards can move without a new state."""
-        self._state_changed.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_INTERVAL_S):
-                await self._state_changed.wait()
 
     async def _next_action(self, state: PublicState) -> TimedAction | None:
         """Return the action that people do next, or None if nothing is due."""
@@ -161,7 +158,7 @@ class MatchPlayers:
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Return the action that loads the cards or starts the next deal, or None for now."""
+        """Return the action that loads cards or starts a deal, or None if neither is possible."""
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
@@ -172,7 +169,7 @@ class MatchPlayers:
         return _PRESS, lambda: self._command(Role.REFEREE, "start_deal")
 
     async def _take_hands(self, state: PublicState) -> bool:
-        """Take the hands if the lift is up. Return True if the players have their hands."""
+        """Take the hands if the lift is up, and return True if the players have them."""
         if state.match.phase != Stage.COUNT_CHECK:
             return True
         truth = await self._table.control.request("truth")
@@ -181,7 +178,7 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Return an action that calls the referee, or that cancels a call without an answer. Return
+        """Return an action that calls the referee, or one that cancels an unanswered call. Return
         None if neither is due.
         """
         now_s, match = asyncio.get_running_loop().time(), state.match

@@ -41,22 +41,17 @@ def area_of(number: int) -> str:
 
 
 class ConsoleProcess:
-    """A console as a process, and its configuration. `hasher` hashes PINs for the database."""
+    """A referees' console that runs as a process. `hasher` hashes PINs for its database.
+
+    `folder` contains the console's configuration, its database, and the file `log`.
+    """
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
         self.config, self.hasher = config, hasher
+        self.folder = config.parent
+        self.log = self.folder / "console.log"
         self.url = ""
         self.process: asyncio.subprocess.Process | None = None
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the console's configuration, database and log."""
-        return self.config.parent
-
-    @property
-    def log(self) -> Path:
-        """The console's log file."""
-        return self.folder / "console.log"
 
     async def start(self) -> None:
         """Start the console and wait until it is open. Raises HallError if it ends before that."""
@@ -71,7 +66,9 @@ class ConsoleProcess:
         url = next((word for word in line.split() if word.startswith("http")), None)
         if url is None:
             await self.stop()
-            raise HallError(f"the console did not open, see {self.log}: {self._last_log_line()}")
+            lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+            last = next((line for line in reversed(lines) if line.strip()), "the log is empty")
+            raise HallError(f"the console did not open, see {self.log}: {last}")
         self.url = url
 
     async def stop(self) -> int | None:
@@ -84,11 +81,9 @@ class ConsoleProcess:
         self.process.kill()
         await self.process.wait()
 
-    async def invite(
-        self, name: str, role: Role, table: str | None = None, language: str = "zh"
-    ) -> str:
+    async def invite(self, name: str, role: Role) -> str:
         """Add a person to the console's database, even while it runs. Return an invitation code."""
-        return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
+        return await self.run_in_thread(lambda: self._add_person(name, role, None, None, "zh"))
 
     async def add_account(
         self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
@@ -129,11 +124,6 @@ class ConsoleProcess:
                 people.accept_invitation(code, pin)
         return code
 
-    def _last_log_line(self) -> str:
-        """Return the last line of the log, for an error message."""
-        lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
-        return next((line for line in reversed(lines) if line.strip()), "the log is empty")
-
 
 @asynccontextmanager
 async def run_console(
@@ -145,7 +135,9 @@ async def run_console(
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
-    """Run a console for the tables of a hall for the block. Raises HallError.
+    """Run a console during the block, for the tables of a hall.
+
+    Raises HallError.
 
     The console has its own keys, as every console must. A program that floods a table under another
     key cannot block it. `port`: None takes a free port. `store`: its database; with None an SQLite

@@ -47,8 +47,8 @@ class KillableStore(JournalStore):
     is_closed = False
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Write the rows. The daemon dies with the rows that contain the entry of its death. Raises
-        StorageFailed if the daemon is dead, or if the disk is full.
+        """Write rows as a journal store does, until the daemon dies. Raises StorageFailed when it
+        is dead, or if the disk is full.
         """
         if not self.is_alive:
             raise StorageFailed("the daemon is dead")

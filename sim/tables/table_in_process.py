@@ -121,7 +121,7 @@ class TableInProcess(HandledTable):
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
     ) -> ClientCommand:
-        """Return a signed command of a role.
+        """Make a command, and sign it with the key of a role.
 
         `about` is the deal and attempt that the command names.
 
@@ -220,7 +220,7 @@ async def run_table_in_process(
     """Create a table, run it for the block, and remove all of its tasks and timers.
 
     `runtime_dir` is a folder in memory. `store` is the journal; by default a journal in memory.
-    `ids` are the real unique ids of the dealer board and the reader board. `sim` is existing
+    `board_ids` are the real unique ids of the dealer board and the reader board. `sim` is existing
     hardware that remains, with its boards and cards in their state. The randomness of the mechanics
     and of the machine come from `seed` separately. `profile` is a rulebook with or without an
     event's regulations; by default international-000. The sets of `card_sets` are at the table,

@@ -41,7 +41,7 @@ ROUND_S = 16.0
 
 
 class HallError(Exception):
-    """A process of a hall did not start, or ended unexpectedly. The message is one line."""
+    """An error of a hall: a process did not start or ended unexpectedly. It is one line."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class HallPlan:
 
     @property
     def rules(self) -> Profile:
-        """The rulebook of all tables, with a tournament's regulations if any. Raises
+        """The rulebook of all tables, with a tournament's regulations if set. Raises
         ProfileError.
         """
         return load_profile(self.profile, self.event)
@@ -161,9 +161,8 @@ class TableProcess:
                         )
                     await asyncio.sleep(POLL_INTERVAL_S)
         except TimeoutError:
-            raise HallError(
-                f"the daemon of table {self.id} is not there after {START_TIMEOUT_S:g} s"
-            ) from None
+            late = f"is not there after {START_TIMEOUT_S:g} s"
+            raise HallError(f"the daemon of table {self.id} {late}") from None
 
     async def stop_daemon(self) -> int | None:
         """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""

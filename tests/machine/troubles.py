@@ -114,7 +114,7 @@ async def _supply_sags(at_table: TableInProcess) -> None:
 
 
 async def _engine_gone(at_table: TableInProcess) -> None:
-    board = at_table.sim._slots["reader"].board
+    board = at_table.sim.boards["reader"].board
     assert board is not None
     hal = board.hal
 
@@ -128,7 +128,7 @@ async def _engine_gone(at_table: TableInProcess) -> None:
 
 
 async def _edges_lost(at_table: TableInProcess) -> None:
-    board = at_table.sim._slots["dealer"].board
+    board = at_table.sim.boards["dealer"].board
     assert board is not None
     board.hal._edges.append((board.hal.now_ms(), LOST_EDGES, 1))
     board.wake()
@@ -136,7 +136,7 @@ async def _edges_lost(at_table: TableInProcess) -> None:
 
 
 async def _drive_gone(at_table: TableInProcess) -> None:
-    board = at_table.sim._slots["dealer"].board
+    board = at_table.sim.boards["dealer"].board
     assert board is not None
     hal = board.hal
 
@@ -232,7 +232,7 @@ def _power_gone(ground: Ground, sim: HardwareInProcess) -> None:
 
 
 def _another_attempt(ground: Ground, sim: HardwareInProcess) -> None:
-    for slot in sim._slots.values():
+    for slot in sim.boards.values():
         assert slot.board is not None
         core: Any = slot.board.core
         core.attempt = 99

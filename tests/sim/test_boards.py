@@ -3,9 +3,11 @@
 import asyncio
 import random
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
+from drivers.firmware.board import BoardCore
 from drivers.firmware.protocol import KIND_DEALER, KIND_READER
 from sim.mechanics.mechanics_settings import MechanicsSettings
 from sim.mechanics.world import World
@@ -42,7 +44,7 @@ def board(*deadlines: int) -> tuple[World, Core, PipePort, BoardStepper]:
     hal = SimulatedHal(world, KIND_DEALER, bytes(8))
     core = Core(hal, iter(deadlines))
     port, end = make_pipe()
-    return world, core, port, BoardStepper(core, end, hal)
+    return world, core, port, BoardStepper(cast(BoardCore, core), end, hal)
 
 
 async def test_a_core_is_stepped_at_its_own_deadline_and_not_before() -> None:
