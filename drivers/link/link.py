@@ -51,8 +51,8 @@ class Link:
     ended with LineLost. open() may then be called again. `on_sent` is called when a command from
     `send` was written or is the next to be written. The five callbacks may be set at any time.
 
-    `read_started_at` is when the bytes of the present read callback arrived (seconds of the
-    loop), or None outside a read callback. `welcome` is the WELCOME of the last session.
+    `read_started_at` is the time at which the bytes of the present read callback arrived (seconds
+    of the loop), or None outside a read callback. `welcome` is the WELCOME of the last session.
 
     `session_ids` returns random 32-bit numbers. `check` receives the WELCOME before any other frame
     of the board counts, and raises a DriverError to refuse the board:
