@@ -64,7 +64,7 @@ class CommandProcessor:
     """The part of a machine that checks commands and passes them to the code that executes them.
 
     `boot` is the id of this run of the daemon: signed commands are valid only for it. `phase`
-    returns the phase that people see. `read_commands` has the commands that change nothing, by name.
+    returns the phase that people see. `read_commands` has the commands that change nothing.
     `refused_counts` counts the signed commands that are refused because of key, signature, role or
     run. `action_for` returns the function that carries out a command, or None for a step of the
     machine. `action_for` and `checks` are set before the first command comes. `completed` has the

@@ -17,11 +17,7 @@ from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
 from controller.machine.boards.table_boards import TableBoards
 from controller.machine.commands.command_events import EVENT_MAKERS
 from controller.machine.commands.command_processor import CommandAction
-from controller.machine.commands.command_request import (
-    AcceptedCommand,
-    CommandRefused,
-    failure,
-)
+from controller.machine.commands.command_request import AcceptedCommand, CommandRefused, failure
 from controller.machine.commands.match_commands import MatchCommands
 from controller.machine.commands.opened_hands import OpenedHands
 from controller.machine.commands.service_commands import ServiceCommands
