@@ -167,7 +167,7 @@ class MachineMetrics:
             count(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
-        """Count events of the boards that are written into the journal, with their verdict."""
+        """Count board events that are in the journal, as soon as their attempt has a verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)

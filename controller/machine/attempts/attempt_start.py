@@ -89,7 +89,7 @@ class AttemptStart:
             start_command.send_answer()
 
     async def take_cut(self, uncut: str | None) -> None:
-        """Wait for the cut and write it.
+        """Wait for the cut, and write it into the journal.
 
         If `uncut` is the referee's reason, write that there is no cut. Raises AttemptEnded,
         StorageFailed.

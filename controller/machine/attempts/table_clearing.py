@@ -41,7 +41,7 @@ class TableClearing:
         self._on_status = on_status
 
     async def wait_lift_down(self, *, set_back: bool) -> None:
-        """Wait until the hands are taken.
+        """Wait until the players have taken the hands and the lift is down.
 
         With `set_back`, also wait until the set is in the hopper. An obstacle that stays for longer
         than TAKE_TIMEOUT_S is shown as a fault.

@@ -74,7 +74,10 @@ _VERDICT_WORDS: dict[str, tuple[str, str]] = {
 
 
 def public_score(score: MatchScore) -> PublicScore:
-    """Return the points of a match, with the provisional keys of the rules that they depend on."""
+    """Return the points of a match.
+
+    `provisional` has the keys of the provisional rules that they depend on.
+    """
     return PublicScore(
         match_points=numbers_by_side(score.match_points),
         level_points=numbers_by_side(score.level_points),
