@@ -74,7 +74,7 @@ class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
         return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return no field for the library rich, which would print every field of a Struct."""
+        """Return the progress only to the library rich, which would print every field."""
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 

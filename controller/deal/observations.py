@@ -138,7 +138,7 @@ class ShuffleCards(AttemptEffectBase, frozen=True):
 
 
 class FeedCards(AttemptEffectBase, frozen=True):
-    """Feed all cards up to and including this index."""
+    """Feed the cards up to index `upto`, from the tray if `tray`, otherwise from the hopper."""
 
     upto: int
     tray: bool = False

@@ -65,7 +65,7 @@ class TimedCommitter:
     """A committer that measures how long groups of rows take, and how long rows wait."""
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
-        """`on_written(durable, seconds)` is called on the loop for each group that was written."""
+        """Wrap `committer`. `on_written(durable, seconds)` is called on the loop for each group."""
         self._committer = committer
         self._on_written = on_written
         self._unanswered: deque[tuple[WriteGroup, float]] = deque()

@@ -138,7 +138,7 @@ class _OverdueFault:
         self._since_s = self._loop.time()
 
     def observe(self, name: str | None) -> None:
-        """Store the name of the present obstacle in the catalogue, or None if there is none."""
+        """Store the fault name of the present obstacle, or None if there is none."""
         if name != self._name:
             self._record.clear_fault(self._name or "")
             self._name, self._since_s = name, self._loop.time()

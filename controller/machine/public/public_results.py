@@ -29,7 +29,7 @@ from controller.seats import SIDES
 
 
 def copied_fields(source: msgspec.Struct, *names: str) -> dict[str, Any]:
-    """Return fields of a value by name, for another value with the same names of fields."""
+    """Return the named fields of a value, to fill fields of the same names in another value."""
     return {name: getattr(source, name) for name in names}
 
 

@@ -136,7 +136,7 @@ MAX_STATE_INTERVAL_S = 1.0
 
 
 class StatePublisher:
-    """The timer that calls `publish` as often as the feed promises.
+    """The timer that calls `publish` after changes, and at least once a second.
 
     `on_late` receives the delay of the timer in seconds, which shows how busy the loop is.
     """
