@@ -44,9 +44,7 @@ class CardVerdict(ObservationBase, frozen=True):
 
 
 class LookOverdue(ObservationBase, frozen=True):
-    """The timeout of a card has passed, but only one of the messages AT_READER and READ has
-    come.
-    """
+    """The timeout of a card has passed, but only one of AT_READER and READ has arrived."""
 
     index: int
 

@@ -256,9 +256,7 @@ class DealCycle:
         return match.phase in DEAL_UNDER_WAY
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait for a change of the match, for one of `others`, or for the next poll of the
-        sensors.
-        """
+        """Wait for a change of the match, one of `others`, or the next poll of the sensors."""
         news = asyncio.ensure_future(self._match_news.wait())
         waiting: set[asyncio.Future[Any]] = {news, *others}
         try:
