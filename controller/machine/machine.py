@@ -261,7 +261,10 @@ class TableMachine:
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state. If the journal cannot be written, its phase is FAULT."""
+        """Return the present public state, with the next number.
+
+        If the journal cannot be written, its phase is FAULT.
+        """
         self._state_number += 1
         run = self.table_boards.run
         state = public_state(

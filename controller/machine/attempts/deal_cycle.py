@@ -166,7 +166,8 @@ class DealCycle:
     async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
         """Return the next deal when it may begin, with the command that begins it.
 
-        Return None if the situation may have changed, so that the caller calls again.
+        The command is None if the deal begins automatically. Return None if the situation may have
+        changed, so that the caller calls again.
         """
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
