@@ -191,7 +191,10 @@ def _check_command(
     data = command.data
     made: range = range(0)
     if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
-        said = _command_data(command, entries)
+        # The row before may contain the arguments.
+        before = entries[command.n - 2] if command.n > 1 else None
+        kept = before.data if before is not None and before.kind == "command_kept" else {}
+        said = {**command.data, **kept}
         made = _caused_rows(said, waiting)
         is_rowless = _ROWLESS_COMMANDS.get(said["cmd"])
         if not made and not (is_rowless and is_rowless(said, context)):
@@ -202,13 +205,6 @@ def _check_command(
             what = f"{data['cmd']} was answered with the phase {phase}, but the match is in another"
             yield VerifyFinding(command.n, what, "the answer was changed")
     yield from _check_unordered(waiting, entries, made)
-
-
-def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dict[str, Any]:
-    """Return a command's data with the arguments, which may be in the row before it."""
-    before = entries[command.n - 2] if command.n > 1 else None
-    kept = before.data if before is not None and before.kind == "command_kept" else {}
-    return {**command.data, **kept}
 
 
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
