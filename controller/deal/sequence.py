@@ -32,14 +32,14 @@ def context(
 
 
 def commitment(bound_to: bytes, seed: bytes) -> bytes:
-    """Return the 32 bytes that are published before anybody cuts."""
+    """Return the commitment to a seed, 32 bytes that are published before anybody cuts."""
     return hashlib.sha256(
         length_prefixed("dealtable/commit/1") + bound_to + length_prefixed(seed)
     ).digest()
 
 
 def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
-    """Return the 32 bytes that bind the hands.
+    """Return the commitment to the hands, 32 bytes that are published before their release.
 
     `record` has one face byte per place; `nonce` hides it.
     """
@@ -72,10 +72,10 @@ def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -
 
 
 def fair_order(below: Callable[[int], int], cards: int) -> str:
-    """Return the pocket letters, shuffled by `below(bound)`, which draws each of 0…bound-1
-    equally often.
+    """Return the pocket letters in a random order that the draws of `below` decide.
 
-    Each of the cards! / ((cards/4)!)^4 orders has equally many draws.
+    `below(bound)` draws each of 0…bound-1 equally often. Each of the cards! / ((cards/4)!)^4 orders
+    has equally many draws.
     """
     if cards < 4 or cards % 4 or cards > 256:
         raise ValueError(f"four pockets share 4…256 cards, a multiple of four, not {cards}")
@@ -89,10 +89,8 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
 def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
     """Return a function `below(bound)` that draws each number equally often from a stream of bytes.
 
-    A byte after the last full run is discarded.
-
-    The remainder of every byte would favour small numbers. `below` raises StopIteration when the
-    stream has ended.
+    A byte after the last full run is discarded, because the remainder of every byte would favour
+    small numbers. `below` raises StopIteration when the stream has ended.
     """
 
     def below(bound: int) -> int:

@@ -153,7 +153,11 @@ class CommandSocket:
             try:
                 self._handle(frames)
             except Exception:  # Only this command fails, without an answer.
-                self._log_dropped(str(frames[-1]["User-Id"]))
+                peer = str(frames[-1]["User-Id"])
+                unsaid = self._log_limiter.allow_line(peer, asyncio.get_running_loop().time())
+                if unsaid is not None:
+                    more = {"dropped_meanwhile": unsaid} if unsaid else {}
+                    _log.exception("command dropped", key=peer, **more)
             await asyncio.sleep(0)  # A flood of commands must not block the loop.
 
     def deliver_reply(self, message: ReplyMessage) -> None:
@@ -214,13 +218,6 @@ class CommandSocket:
             envelope, peer, command.id, command.cmd, loop.time(), timer
         )
         self._pending_by_key[peer] += 1
-
-    def _log_dropped(self, peer: str) -> None:
-        """Log that a command caused an error, at most once a minute for each key."""
-        unsaid = self._log_limiter.allow_line(peer, asyncio.get_running_loop().time())
-        if unsaid is not None:
-            more = {"dropped_meanwhile": unsaid} if unsaid else {}
-            _log.exception("command dropped", key=peer, **more)
 
     def _refusal_before_machine(
         self, peer: ConnectedPeer, command: ClientCommand

@@ -75,20 +75,17 @@ class Gateway:
         with ExitStack() as opened:
             context = zmq.asyncio.Context()
             opened.callback(context.destroy)
-            self._authenticator = opened.enter_context(
-                closing(Authenticator(context, allowed.refusal_of_peer))
-            )
-            self._feed = opened.enter_context(closing(FeedSocket(context, table, allowed.ban)))
+            self._authenticator = Authenticator(context, allowed.refusal_of_peer)
+            opened.callback(self._authenticator.close)
+            self._feed = FeedSocket(context, table, allowed.ban)
+            opened.callback(self._feed.close)
             self._machine = MachineConnection(
                 config.socket, table, machine_uids, self._on_message, self._on_lost
             )
-            self._commands = opened.enter_context(
-                closing(
-                    CommandSocket(
-                        context, self._machine.send, allowed.refusal_of_peer, reply_timeout_s
-                    )
-                )
+            self._commands = CommandSocket(
+                context, self._machine.send, allowed.refusal_of_peer, reply_timeout_s
             )
+            opened.callback(self._commands.close)
             self._on_machine = on_machine
             self._client_sockets = ClientSockets(
                 self._authenticator, secret, self._feed, self._commands

@@ -120,7 +120,10 @@ class ThreadCommitter:
             if groups and not failed:
                 result = _write(self._store, groups)
                 failed = isinstance(result, StorageFailed)
-                self._post_result(result)
+                assert self._loop is not None
+                # The loop may be closed by now, because its process is ending.
+                with contextlib.suppress(RuntimeError):
+                    self._loop.call_soon_threadsafe(self._report, result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
         """Wait for the queue, and return its groups. Also return whether more groups may come."""
@@ -129,12 +132,6 @@ class ThreadCommitter:
             while taken[-1] is not None:
                 taken.append(self._queue.get_nowait())
         return [group for group in taken if group is not None], taken[-1] is not None
-
-    def _post_result(self, result: RowsCommitted | StorageFailed) -> None:
-        assert self._loop is not None
-        # The loop may be closed by now, because its process is ending.
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._report, result)
 
     def _report(self, result: RowsCommitted | StorageFailed) -> None:
         if self._on_result is not None:

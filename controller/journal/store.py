@@ -43,7 +43,6 @@ _SCHEMA = {
     "BEGIN SELECT RAISE(ABORT, 'a journal only grows at its end'); END",
 }
 _IN_MEMORY = ":memory:"
-_APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
 
 
 class JournalStore:
@@ -71,11 +70,21 @@ class JournalStore:
         lock = _take_lock(state_dir / LOCK_NAME)
         connection = None
         try:
-            connection = _connect(path, factory)
+            # Only this user may read the file, from its first byte. The log gets the file's mode.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            # The writer thread receives the connection. Two threads never use it at the same time.
+            connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, factory=factory
+            )
             _create_or_check(connection)
             store = cls(str(path), connection, lock)
             store._check_chain(state_dir)
-            _sync_directory(state_dir)
+            # The folder is synced, so that a power cut removes no new file from it.
+            folder = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
         except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
             _close(connection, lock)
             raise JournalError(f"{path} is not a journal that can be used: {error}") from error
@@ -138,7 +147,7 @@ class JournalStore:
             # is copied into the file.
             db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             db.execute("BEGIN IMMEDIATE")
-            db.executemany(_APPEND, rows)
+            db.executemany("INSERT INTO journal(n, body, head) VALUES (?, ?, ?)", rows)
             if durable and not rows:
                 # An empty commit would sync nothing, so write the header's page again.
                 db.execute(f"PRAGMA user_version = {_VERSION}")
@@ -206,7 +215,12 @@ def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
     try:
         with contextlib.closing(_connect_read_only(path)) as db:
             _refuse_other_formats(db)
-            _refuse_replaced_table(db)
+            # A view with this name could yield rows without end.
+            found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
+            if found != [(_SCHEMA["journal"],)]:
+                raise JournalError(
+                    "its tables are not those of a journal: somebody changed the file"
+                )
             damage = [text for (text,) in db.execute("PRAGMA integrity_check") if text != "ok"]
             if damage:
                 raise JournalError(f"{path}: the file is damaged: {damage[0]}")
@@ -235,13 +249,6 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     # also works in a read-only folder. A daemon that starts now writes to its log first.
     how = "mode=ro" if log.exists() else "immutable=1"
     return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
-
-
-def _connect(path: Path, factory: type[sqlite3.Connection]) -> sqlite3.Connection:
-    # Only this user may read the file, from its first byte. The log gets the mode of the file.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    # The writer thread receives the connection. Two threads never use it at the same time.
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=factory)
 
 
 def _create_or_check(db: sqlite3.Connection) -> None:
@@ -273,16 +280,6 @@ def _refuse_other_formats(db: sqlite3.Connection) -> None:
 
 def _refuse_changed_tables(db: sqlite3.Connection) -> None:
     if dict(db.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
-        raise JournalError("its tables are not those of a journal: somebody changed the file")
-
-
-def _refuse_replaced_table(db: sqlite3.Connection) -> None:
-    """Raise JournalError if `journal` is not the journal's own table.
-
-    A view with this name could yield rows without end.
-    """
-    found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
-    if found != [(_SCHEMA["journal"],)]:
         raise JournalError("its tables are not those of a journal: somebody changed the file")
 
 
@@ -319,12 +316,3 @@ def _close(connection: sqlite3.Connection | None, lock: int | None) -> None:
         connection.close()
     if lock is not None:
         os.close(lock)
-
-
-def _sync_directory(path: Path) -> None:
-    """Sync a folder, so that a power cut removes no new file from it."""
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -23,8 +23,11 @@ from controller.machine.boards.board_log import BoardLog
 from controller.machine.boards.table_boards import BoardConnection, TableBoards
 from controller.machine.commands.command_offers import CommandOffers
 from controller.machine.commands.command_processor import CommandProcessor, ReadCommand
+from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.commands.match_commands import MatchCommands
 from controller.machine.commands.opened_hands import OpenedHands
+from controller.machine.commands.service_commands import ServiceCommands
+from controller.machine.commands.table_command_checks import CommandParts
 from controller.machine.commands.table_commands import TableCommands
 from controller.machine.commands.table_transfers import TableTransfers
 from controller.machine.machine_metrics import MachineMetrics
@@ -37,7 +40,7 @@ from controller.machine.public.public_state import (
     public_state,
 )
 from controller.machine.state.table_state import alert
-from controller.machine.table_calls import OverdueWatch, WaitingLimits
+from controller.machine.table_calls import OverdueWatch
 from controller.machine.table_record import TableRecord
 from controller.messages import (
     ClientCommand,
@@ -153,10 +156,7 @@ class TableMachine:
             is_test=deps.is_test,
         )
         self.deal_cycle = DealCycle(self._attempt_deps(), self.table_boards, custom)
-        boards = (self.dealer, self.reader)
-        opened = OpenedHands(
-            self.record, deps.roster, self.table_boards.hands_with_players.dealt_hands, deps.entropy
-        )
+        dealt = self.table_boards.hands_with_players.dealt_hands
         self.transfers = TableTransfers(
             self.record,
             profile,
@@ -167,16 +167,20 @@ class TableMachine:
             signing_key=deps.signing_key,
             wall_time=deps.wall_time,
         )
-        self.processor.actions = TableCommands(
-            self.record,
-            self.table_boards,
-            self.deal_cycle,
-            self.match_commands,
-            custom,
-            boards,
-            opened,
-            self.transfers,
+        parts = CommandParts(
+            record=self.record,
+            table_boards=self.table_boards,
+            deal_cycle=self.deal_cycle,
+            match_commands=self.match_commands,
+            settings=custom,
+            opened_hands=OpenedHands(self.record, deps.roster, dealt, deps.entropy),
+            transfers=self.transfers,
+            service_commands=ServiceCommands(
+                self.record, self.table_boards, self.dealer, self.reader
+            ),
         )
+        commands = TableCommands(parts, self.dealer)
+        self.processor.action_for, self.processor.checks = commands.action_for, commands.checks
         self.offers = CommandOffers(
             self.record,
             self.processor,
@@ -185,7 +189,7 @@ class TableMachine:
             outside_state=self._unjournalled_state,
         )
         self._cut_counter = CutCounter(profile.cuts(), self.publisher.mark_changed)
-        self._overdue_watch = OverdueWatch(self.record, _waiting_limits(config))
+        self._overdue_watch = OverdueWatch(self.record, config.limits)
         self.panel_control = PanelControl(
             record=self.record,
             desk=self.processor,
@@ -194,9 +198,10 @@ class TableMachine:
             phase=lambda: self.table_boards.phase,
             on_switch=self.deal_cycle.on_switch,
         )
+        ports = ((self.dealer.link, config.dealer.port), (self.reader.link, config.reader.port))
         self._board_connections = [
-            self._new_connection(self.dealer.link, config.dealer.port),
-            self._new_connection(self.reader.link, config.reader.port),
+            BoardConnection(link, port, self.table_boards, lambda: self._taken_events)
+            for link, port in ports
         ]
         self._connect()
         self._is_match_check_due = False
@@ -228,14 +233,11 @@ class TableMachine:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._board_log.close()
-            for part in (
-                self.publisher,
-                self.panel_control,
-                self.match_commands,
-                self._overdue_watch,
-                self.deal_cycle,
-            ):
-                part.close()
+            self.publisher.close()
+            self.panel_control.close()
+            self.match_commands.close()
+            self._overdue_watch.close()
+            self.deal_cycle.close()
             self._cut_counter.set_running(running=False)
 
     def _opened_data(self) -> dict[str, Any]:
@@ -259,8 +261,9 @@ class TableMachine:
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state with its number. Without a journal it is a fault's
-        state.
+        """Return the present public state, with the next number.
+
+        If the journal cannot be written, its phase is FAULT.
         """
         self._state_number += 1
         run = self.table_boards.run
@@ -288,9 +291,7 @@ class TableMachine:
         return msgspec.structs.replace(state, machine=machine, alerts=alerts)
 
     def _storage_failed(self, failure: StorageFailed) -> None:
-        """Stop all motion, show the fault, and end the machine, because nothing can be recorded
-        any more.
-        """
+        """Stop all motion, show the fault, and end the machine: nothing can be recorded now."""
         self.dealer.stop()
         self._is_journal_ok = False
         self.publish_state()
@@ -324,12 +325,12 @@ class TableMachine:
         self._deps.publish(self.state())
 
     def _attempt_deps(self) -> AttemptDeps:
-        config, given, profile = self._config, self._deps, self._profile
+        config, given = self._config, self._deps
         bindings = AttemptBinding(
             record=self.record,
             key_files=given.key_files,
             chief_key=given.chief_key,
-            profile=profile,
+            profile=self._profile,
             table_key=given.table_key,
             entropy=given.entropy,
         )
@@ -358,16 +359,6 @@ class TableMachine:
             check=right_one,
         )
 
-    def _new_connection(self, link: Link, port: str) -> BoardConnection:
-        return BoardConnection(
-            link,
-            port,
-            watcher=self.table_boards,
-            taken=lambda: self._taken_events,
-            kept=lambda: self._taken_events,
-            wait_reopenable=self.table_boards.wait_reopenable,
-        )
-
     def _connect(self) -> None:
         table = self.table_boards
         self.dealer.on_event = table.on_event
@@ -382,9 +373,7 @@ class TableMachine:
         link.mark_kept(number, boot)
 
     def _unjournalled_state(self) -> Hashable:
-        """Return the part of the state that decides about commands and that no journal entry
-        contains.
-        """
+        """Return the values that decide about commands but are not in the journal."""
         table, deals = self.table_boards, self.deal_cycle
         run = table.run
         return (
@@ -409,18 +398,12 @@ class TableMachine:
                 self._identity.table, self.record.head
             ),
             "rulings": lambda args: self.match_commands.legal_rulings(args),
-            "foresee": lambda args: self.match_commands.preview(args),
-            "lost_time": lambda args: self.match_commands.lost_time(),
+            "foresee": lambda args: preview_decision(
+                self.record.match_written, args, self.record.clock()
+            ),
+            "lost_time": lambda args: lost_time(
+                self.record.match_written.match, self.record.clock()
+            ),
             "document": lambda args: self.transfers.document_part(args),
             "offers": lambda args: self.offers.answer_for(args.role),
         }
-
-
-def _waiting_limits(config: TableConfig) -> WaitingLimits:
-    limits = config.limits
-    return WaitingLimits(
-        take_ms=round(limits.take_s * 1000),
-        out_ms=round(limits.out_s * 1000),
-        result_ms=round(limits.result_s * 1000),
-        slow_deal_ms=round(limits.slow_deal_s * 1000),
-    )

@@ -31,8 +31,9 @@ _START_TICKS_FIELD = 19
 
 
 def process_samples() -> list[MetricSample]:
-    """Return metrics of this process: its start (seconds of Unix time), its CPU seconds and its
-    memory.
+    """Return the start time, the CPU seconds and the memory of this process as metrics.
+
+    The start time is in seconds of Unix time.
     """
     used = resource.getrusage(resource.RUSAGE_SELF)
     pages = int(_STATM.read_text().split()[1])
@@ -64,7 +65,7 @@ class TimedCommitter:
     """A committer that measures how long groups of rows take, and how long rows wait."""
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
-        """`on_written(durable, seconds)` is called on the loop for each group that was written."""
+        """Wrap `committer`. `on_written(durable, seconds)` is called on the loop for each group."""
         self._committer = committer
         self._on_written = on_written
         self._unanswered: deque[tuple[WriteGroup, float]] = deque()
@@ -166,7 +167,7 @@ class MachineMetrics:
             count(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
-        """Count events of the boards that are written into the journal, with their verdict."""
+        """Count board events that are in the journal, as soon as their attempt has a verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)
@@ -174,11 +175,7 @@ class MachineMetrics:
                 self._unjudged.setdefault(event.attempt, []).append(event)
 
     def collect(self, unsent: int = 0) -> MetricsMessage:
-        """Return all metrics.
-
-        `unsent`: the bytes that wait for the gateways. `unsent` is the number of bytes that wait
-        for the gateways.
-        """
+        """Return all metrics. `unsent` is the number of bytes that wait for the gateways."""
         samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
         samples += self._line_samples()
         samples += [
@@ -227,6 +224,9 @@ class MachineMetrics:
         if count is not None:
             count(self, event)
 
+    def _count_at(self, name: str, place: JamPlace | DealerMotor) -> None:
+        self._counts[name, (place.name.lower(),)] += 1
+
     # Entries
 
     def _count_committed(self, entry: JournalEntry) -> None:
@@ -245,9 +245,6 @@ class MachineMetrics:
         for event in self._unjudged.pop(attempt, ()):
             self._count_event(event)
 
-    def _count_withdrawn(self, entry: JournalEntry) -> None:
-        self._count_failure(entry, "void", entry.data["reasons"])
-
     def _count_failure(self, entry: JournalEntry, outcome: str, reasons: Sequence[str]) -> None:
         """Count an attempt that gave no hands, under its first reason."""
         if outcome != "ok":
@@ -259,9 +256,6 @@ class MachineMetrics:
         name = self._set_of_attempt.pop(entry.attempt or 0, "")
         if name:
             self._count("set_deals", name)
-
-    def _count_fault(self, entry: JournalEntry) -> None:
-        self._count("faults", entry.data["name"])
 
     # Events of the boards
 
@@ -279,26 +273,20 @@ class MachineMetrics:
         seen = "face_up" if event.face_up else "face" if event.is_readable else "unreadable"
         self._count("reads", seen)
 
-    def _count_jam(self, event: BoardEvent) -> None:
-        self._count("jams", JamPlace(event.place).name.lower())
-
-    def _count_stall(self, event: BoardEvent) -> None:
-        self._count("stalls", DealerMotor(event.place).name.lower())
-
 
 _ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {
     "committed": MachineMetrics._count_committed,
     "verdict": MachineMetrics._count_verdict,
-    "withdrawn": MachineMetrics._count_withdrawn,
+    "withdrawn": lambda meter, entry: meter._count_failure(entry, "void", entry.data["reasons"]),
     "released": MachineMetrics._count_released,
-    "fault": MachineMetrics._count_fault,
+    "fault": lambda meter, entry: meter._count("faults", entry.data["name"]),
 }
 _EVENT_COUNTERS: dict[BoardEventCode, Callable[[MachineMetrics, BoardEvent], None]] = {
     BoardEventCode.GATE: MachineMetrics._count_gate,
     BoardEventCode.LANDED: MachineMetrics._count_landed,
     BoardEventCode.READ: MachineMetrics._count_read,
-    BoardEventCode.JAM: MachineMetrics._count_jam,
-    BoardEventCode.STALL: MachineMetrics._count_stall,
+    BoardEventCode.JAM: lambda meter, event: meter._count_at("jams", JamPlace(event.place)),
+    BoardEventCode.STALL: lambda meter, event: meter._count_at("stalls", DealerMotor(event.place)),
     BoardEventCode.DOUBLE: lambda meter, _: meter._count("double_feeds"),
     BoardEventCode.STRAY: lambda meter, _: meter._count("strays"),
     BoardEventCode.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),

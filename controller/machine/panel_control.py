@@ -23,7 +23,6 @@ from drivers.panel import (
     SwitchChange,
 )
 
-_WAITING_PHASES = frozenset({MachinePhase.COMMITTED})
 _READY_PHASES = frozenset({MachinePhase.EMPTY, MachinePhase.HELD, MachinePhase.RELEASED})
 _MOVING_PHASES = frozenset({MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING})
 _UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
@@ -36,7 +35,8 @@ def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> La
     blinks if the referee is called. It stays on beside green while an uncut deal is dealt and held.
     Green: no problem; it blinks while cards move.
     """
-    waits = phase in _WAITING_PHASES or (phase in _UNTIL_RELEASE and _is_uncut(state))
+    is_uncut = bool(state.proofs) and state.proofs[-1].uncut
+    waits = phase is MachinePhase.COMMITTED or (phase in _UNTIL_RELEASE and is_uncut)
     called = bool(state.calls or play.match_calls)
     referee = called or any(name in CALLING_FAULTS for name, _ in state.faults)
     return Lamps(
@@ -49,11 +49,6 @@ def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> La
         else LampMode.OFF,
         buzzer=LampMode.BLINK if referee else LampMode.OFF,
     )
-
-
-def _is_uncut(state: TableState) -> bool:
-    """Return whether the present attempt continues without a cut."""
-    return bool(state.proofs) and state.proofs[-1].uncut
 
 
 STEP_INTERVAL_S = 0.1
@@ -94,11 +89,10 @@ RELEASE_DELAY_MS = 3000
 class PanelControl:
     """The control of a table's buttons, switches and lamps.
 
-    `on_switch` is called for an open lid or a pressed emergency stop.
-
-    `cutters` returns the seats that may cut now, () for any seat. Without its pins a table
-    continues to deal, because the boards sense lid and emergency stop themselves. The loss is
-    shown, and the next start of the daemon tries the pins again.
+    `on_switch` is called for an open lid or a pressed emergency stop. `cutters` returns the seats
+    that may cut now, () for any seat. Without its pins a table continues to deal, because the
+    boards sense lid and emergency stop themselves. The loss is shown, and the next start of the
+    daemon tries the pins again.
     """
 
     def __init__(
@@ -161,7 +155,10 @@ class PanelControl:
             self._desk.submit_press("call", seat=press.seat)
 
     def _on_green(self, seat: Seat, act: PressKind) -> None:
-        """Handle a green button. A cut is the number that was shown when the button went down."""
+        """Handle a green button that was pressed or released.
+
+        A cut is the number that was shown when the button went down.
+        """
         if act is PressKind.DOWN:
             self._cut_at_press = self._counter.number
         elif act is PressKind.HELD:
@@ -172,11 +169,10 @@ class PanelControl:
             self._confirm(seat)
 
     def _confirm(self, seat: Seat) -> None:
-        """Handle a short press.
+        """Handle a short press of a green button.
 
-        It first counts for the match, and otherwise for the machine's step.
-
-        While a deal is played, the next deal may wait for its cut, which only its cutter gives.
+        It first counts for the match, and otherwise for the machine's step. While a deal is played,
+        the next deal may wait for its cut, which only its cutter gives.
         """
         match, phase = self._record.match_written.match, self._phase()
         of_the_machine = match is None or match.phase in BEFORE_RELEASE

@@ -5,8 +5,7 @@ A caller cancels a call with the green button. A referee at the table ends it, t
 
 import asyncio
 
-import msgspec
-
+from controller.config import LimitsSection
 from controller.machine.state.table_match import TableMatch
 from controller.machine.state.table_state import OVERDUE_FAULTS
 from controller.machine.table_record import TableRecord
@@ -34,60 +33,43 @@ def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = No
     return bool(ended)
 
 
-class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The waiting times after which a referee is called, in milliseconds."""
-
-    take_ms: int
-    out_ms: int
-    result_ms: int
-    slow_deal_ms: int
-
-
-def due_calls(play: TableMatch, limits: WaitingLimits) -> dict[str, int]:
-    """Return the times at which each possible call becomes due, by the table's clock.
+def due_calls(play: TableMatch, limits: LimitsSection) -> dict[str, int]:
+    """Return the times at which each possible call becomes due, in ms by the table's clock.
 
     All are provisional.
     """
     match = play.match
     if match is None or match.suspended is not None:
         return {}
-    due = {}
+    due: dict[str, tuple[int, float]] = {}
     if match.phase is MatchPhase.HELD:
-        due["HANDS_WAIT"] = play.phase_since_ms + limits.take_ms
+        due["HANDS_WAIT"] = play.phase_since_ms, limits.take_s
     if match.phase is MatchPhase.RESULT:
-        due["RESULT_UNCONFIRMED"] = play.phase_since_ms + limits.result_ms
+        due["RESULT_UNCONFIRMED"] = play.phase_since_ms, limits.result_s
     if isinstance(match, GuandanMatch) and match.phase is MatchPhase.PLAY and match.outs:
-        due["OUT_UNCONFIRMED"] = play.last_event_ms + limits.out_ms
+        due["OUT_UNCONFIRMED"] = play.last_event_ms, limits.out_s
     if match.phase is MatchPhase.PLAY and match.began_ms is not None:
-        due["SLOW_DEAL"] = match.began_ms + limits.slow_deal_ms
-    return due
-
-
-def overdue_calls(play: TableMatch, limits: WaitingLimits, now_ms: int) -> frozenset[str]:
-    """Return the calls that are due now."""
-    return frozenset(name for name, due_ms in due_calls(play, limits).items() if due_ms <= now_ms)
-
-
-def next_call_ms(play: TableMatch, limits: WaitingLimits, now_ms: int) -> int | None:
-    """Return the time of the next call, by the table's clock, or None if none is due later."""
-    return min((ms for ms in due_calls(play, limits).values() if ms > now_ms), default=None)
+        due["SLOW_DEAL"] = match.began_ms, limits.slow_deal_s
+    return {name: since_ms + round(limit_s * 1000) for name, (since_ms, limit_s) in due.items()}
 
 
 class OverdueWatch:
-    """The watch that raises and clears the faults of overdue calls. It has one timer."""
+    """The watch that raises a fault when people take too long, and clears it later.
 
-    def __init__(self, record: TableRecord, limits: WaitingLimits) -> None:
+    It has one timer.
+    """
+
+    def __init__(self, record: TableRecord, limits: LimitsSection) -> None:
         self._record, self._limits = record, limits
         self._timer: asyncio.TimerHandle | None = None
 
     def on_match_changed(self) -> None:
         """Check which calls the changed match makes due."""
         self.close()
-        play, now_ms = self._record.match_written, self._record.clock()
-        called = overdue_calls(play, self._limits, now_ms)
+        due, now_ms = due_calls(self._record.match_written, self._limits), self._record.clock()
         for name in OVERDUE_FAULTS:
-            self._record.set_fault(name, name in called)
-        due_ms = next_call_ms(play, self._limits, now_ms)
+            self._record.set_fault(name, name in due and due[name] <= now_ms)
+        due_ms = min((ms for ms in due.values() if ms > now_ms), default=None)
         if due_ms is not None:
             at_s = self._record.clock.loop_time(due_ms)
             self._timer = asyncio.get_running_loop().call_at(at_s, self.on_match_changed)

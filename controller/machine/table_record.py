@@ -43,9 +43,7 @@ class TableClock:
         return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
     def advance(self, by_ms: int) -> None:
-        """Set the clock forward by `by_ms`, because a match arrives from a table with an older
-        clock.
-        """
+        """Set the clock forward by `by_ms`. A match may arrive from a table with an older clock."""
         self._offset_ms += by_ms
 
     def loop_time(self, at_ms: int) -> float:
@@ -82,13 +80,8 @@ MAX_EVENTS_IN_ANSWER = 200
 """Events in one answer to `events`. The client continues after the last of them."""
 
 
-def _ignore() -> None:
-    """Do nothing, as the default of a callback."""
-
-
 class TableRecord:
-    """The journal of a table, the states that follow from it, and the functions that learn of
-    new entries.
+    """The journal of a table, with the states that follow from its entries.
 
     `on_public` receives every public entry once, in order, after its commit. `on_state` is called
     when the state has changed. `on_entry` receives every committed entry, those of earlier runs
@@ -123,7 +116,7 @@ class TableRecord:
         self.match_written = self.match_committed = TableMatch()
         self.head = bytes(32)
         self.synced_head: tuple[int, bytes] | None = None
-        self.on_match: Callable[[], None] = _ignore
+        self.on_match: Callable[[], None] = lambda: None
         self._profile = profile
         self._table, self._simulated = table, simulated
         self._on_public, self._on_state, self._on_entry = on_public, on_state, on_entry
@@ -171,7 +164,7 @@ class TableRecord:
         self._write_match_entry(kind, encode_match_event(event), public=public)
 
     def publish_withheld(self) -> None:
-        """Append those withheld events of the match that may now be seen."""
+        """Append the withheld events of the match, if they may be published now."""
         play = self.match_written
         if play.withheld and play.match is not None and not is_withholding(play.match):
             told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]
@@ -226,8 +219,9 @@ class TableRecord:
         self.journal.flush()
 
     def public_events(self, since: int) -> list[dict[str, Any]]:
-        """Return the public entries after number `since`, at most MAX_EVENTS_IN_ANSWER, the oldest
-        first.
+        """Return the public entries after entry `since`, oldest first.
+
+        There are at most MAX_EVENTS_IN_ANSWER.
         """
         events = (
             public_event(chained, self._table, self._simulated)

@@ -21,13 +21,7 @@ from controller.match.sheet_rows import LeaderRow, StoppedRow, last_deal_row
 from controller.match.sheet_writing import make_deal_row
 from controller.match.timing import note_lead
 from controller.messages import Seat
-from controller.rules.deal_result import (
-    FinishError,
-    FinishOrder,
-    ForfeitedDeal,
-    finish_with_dead_hands,
-    parse_finish,
-)
+from controller.rules import deal_result
 from controller.seats import SEAT_NAMES, SIDES, side_of
 from controller.words import Words
 
@@ -95,11 +89,11 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
     return replace(match, phase=MatchPhase.RESULT, outs=(), clocks=(), ended_ms=ended_ms), ()
 
 
-def finish_so_far(match: GuandanMatch) -> FinishOrder | None:
+def finish_so_far(match: GuandanMatch) -> deal_result.FinishOrder | None:
     """Return the finish order of the deal, or None while the deal continues."""
     try:
         return _finish_order(match.places, match.dead)
-    except FinishError:
+    except deal_result.FinishError:
         return None
 
 
@@ -107,15 +101,17 @@ def enter_result(match: GuandanMatch, event: events.ResultEntered) -> StepResult
     """Record the finish order that the referee enters, instead of the order from the buttons."""
     try:
         _finish_order(event.order, match.dead)
-    except FinishError as mistake:
+    except deal_result.FinishError as mistake:
         refuse_finish(mistake)
     ended_ms = match.ended_ms if event.ended_ms is None else event.ended_ms
     order = tuple(seat for seat in event.order if seat not in match.dead)
     return update_places(replace(match, gone=order), ended_ms)
 
 
-def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> FinishOrder:
-    return finish_with_dead_hands(order, dead) if dead else parse_finish(order)
+def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> deal_result.FinishOrder:
+    if not dead:
+        return deal_result.parse_finish(order)
+    return deal_result.finish_with_dead_hands(order, dead)
 
 
 def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:
@@ -143,7 +139,7 @@ def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
     Source: seed 000 A15.3.3.
     """
     previous = match.standing.previous
-    assert isinstance(previous, ForfeitedDeal)  # FORFEIT begins with one.
+    assert isinstance(previous, deal_result.ForfeitedDeal)  # FORFEIT begins with one.
     if side_of(event.seat) != previous.winners:
         refuse("OTHER_SIDE", event.seat)
     last = last_deal_row(match.sheet)

@@ -29,12 +29,7 @@ from controller.match.rulings import DecidedAct, require_authority
 from controller.match.sheet_rows import RedealtRow
 from controller.match.tribute_exchange import continue_after_count
 from controller.messages import Seat
-from controller.rules.deal_duties import (
-    NoPipsError,
-    cut_problem,
-    first_drawer_by_count,
-    is_turnup_valid,
-)
+from controller.rules import deal_duties
 from controller.seats import SEATS, card_count_words, seats_of_side, side_of
 from controller.words import Words
 
@@ -109,7 +104,7 @@ def accept_cut(match: AnyMatch, event: events.SetCut) -> StepResult:
     """Record the cut, or the referee's decision to continue without a cut."""
     assert match.duties is not None  # A deal is due in this phase.
     if event.n is not None:
-        if problem := cut_problem(match.profile, event.n):
+        if problem := deal_duties.cut_problem(match.profile, event.n):
             refuse("ILLEGAL_CUT", problem)
         anybody = event.ahead and event.seat is not None and not match.by_hand
         if event.seat not in match.duties.cutters and not anybody:
@@ -127,7 +122,7 @@ def accept_turnup(match: AnyMatch, event: events.CardTurnedUp) -> StepResult:
     """
     assert match.duties is not None  # A deal is due in this phase.
     face = _parse_turnup(event.card)
-    if not is_turnup_valid(match.profile, face):
+    if not deal_duties.is_turnup_valid(match.profile, face):
         return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
     return replace(
         match,
@@ -148,8 +143,10 @@ def _first_drawer_by_card(match: AnyMatch, face: Face) -> Seat | None:
     if match.cutter is None or not isinstance(match, GuandanMatch):
         return None
     try:
-        return first_drawer_by_count(match.profile, match.cutter, face)
-    except NoPipsError:  # If any card names the leader, no seats are counted (seed 003 R4.1).
+        return deal_duties.first_drawer_by_count(match.profile, match.cutter, face)
+    except (
+        deal_duties.NoPipsError
+    ):  # If any card names the leader, no seats are counted (seed 003 R4.1).
         return None
 
 
@@ -189,7 +186,7 @@ def _valid_turnup(match: AnyMatch, event: events.HandsDealt | events.HandsReleas
     if event.turned_up is None:
         return match.turned_up
     face = _parse_turnup(event.turned_up)
-    if not is_turnup_valid(match.profile, face):
+    if not deal_duties.is_turnup_valid(match.profile, face):
         refuse("TURN_AGAIN", face_text(face))
     return face_text(face)
 
@@ -304,10 +301,9 @@ def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
     if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", card_count_words(event.counts))
     going = replace(match, suspended=None, claimed=None)
-    redeals_found = (
-        isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
-    )
-    if not _are_counts_right(match, event.counts) or (event.found and redeals_found):
+    guandan = match.profile.counting if isinstance(match, GuandanMatch) else None
+    redeals = event.found and guandan is not None and guandan.found_card == "redeal"
+    if redeals or not _are_counts_right(match, event.counts):
         return _redeal(going, "count", event, claimed=match.claimed)
     return going, ()
 

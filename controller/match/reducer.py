@@ -93,22 +93,18 @@ def step(match: AnyMatch, event: MatchEvent) -> StepResult:
         event = replace(event, at_ms=match.now_ms)
     match, said = timing.advance_time(match, event.at_ms)
     try:
-        after, effects = _handle(match, event)
+        rule = _EVENT_RULES[type(event)]
+        if not isinstance(match, rule.match_type):
+            refuse("OTHER_RULES", match.profile.title)
+        if match.phase not in rule.phases:
+            refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*rule.phases))
+        if match.suspended is not None and not rule.while_suspended:
+            refuse("SUSPENDED")
+        after, effects = rule.handler(match, event)
     except RefusedError as refused:
         return match, (*said, EventRefused(refused.refusal))
     kept, asked = timing.update_clocks(after)
     return kept, (*said, *effects, *asked)
-
-
-def _handle(match: AnyMatch, event: MatchEvent) -> StepResult:
-    rule = _EVENT_RULES[type(event)]
-    if not isinstance(match, rule.match_type):
-        refuse("OTHER_RULES", match.profile.title)
-    if match.phase not in rule.phases:
-        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*rule.phases))
-    if match.suspended is not None and not rule.while_suspended:
-        refuse("SUSPENDED")
-    return rule.handler(match, event)
 
 
 def _confirm_result(match: AnyMatch, event: events.ResultConfirmed) -> StepResult:

@@ -59,18 +59,13 @@ def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
     a person ends it.
     """
     if why in _OVERRUN_DUTIES:
-        return _is_overrun_open(match, why, seat)
+        return any(
+            clock.seat in (None, seat) or seat is None
+            for clock in duty_clocks.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[why])
+            if any(limit.kind == why for limit in clock.limits[: clock.told])
+        )
     waits = _OPEN_TESTS.get(why)
     return waits is None or waits(match, seat)
-
-
-def _is_overrun_open(match: AnyMatch, kind: str, seat: Seat | None) -> bool:
-    """Return whether the clock that caused this call still runs, because its duty is not done."""
-    return any(
-        clock.seat in (None, seat) or seat is None
-        for clock in duty_clocks.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[kind])
-        if any(limit.kind == kind for limit in clock.limits[: clock.told])
-    )
 
 
 def _in_phase(phase: MatchPhase) -> Callable[[AnyMatch, Seat | None], bool]:

@@ -24,13 +24,7 @@ from controller.match.refusals import refuse, refuse_finish
 from controller.match.rulings import MatchRuling, deal_of_charge
 from controller.match.sheet_rows import RedealtRow, ShiftRow, find_deal_row
 from controller.match.sheet_writing import correct_result, make_deal_row, stop_deal_under_way
-from controller.rules.deal_result import (
-    DealResult,
-    FinishError,
-    FinishOrder,
-    ForfeitedDeal,
-    finish_with_dead_hands,
-)
+from controller.rules import deal_result
 from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.proposals import (
     Consequence,
@@ -62,11 +56,11 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
     """
     if not match.deal:
         refuse("NOT_BEGUN")
-    lost, deal = ForfeitedDeal(what.side), deal_of_charge(ruling.charge)
+    lost, deal = deal_result.ForfeitedDeal(what.side), deal_of_charge(ruling.charge)
     due = match.is_deal_under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
         was = find_deal_row(match.sheet, deal)
-        if was is not None and isinstance(was.result, ForfeitedDeal):
+        if was is not None and isinstance(was.result, deal_result.ForfeitedDeal):
             return match, ()
         return _correct_result(match, ruling, deal, lost, at_ms)
     row = make_deal_row(match, lost, at_ms)
@@ -75,7 +69,7 @@ def _lose_deal(match: GuandanMatch, ruling: MatchRuling, what: DealLost, at_ms: 
 
 
 def _correct_result(
-    match: GuandanMatch, ruling: MatchRuling, deal: int, result: DealResult, at_ms: int
+    match: GuandanMatch, ruling: MatchRuling, deal: int, result: deal_result.DealResult, at_ms: int
 ) -> StepResult:
     by, reason = ruling.approved_by or ruling.by, find_offence(ruling.charge.offence).en
     return correct_result(
@@ -132,11 +126,11 @@ def _make_hand_dead(
     was = find_deal_row(match.sheet, deal)
     if was is None:
         refuse("NOT_BEGUN")
-    if not isinstance(was.result, FinishOrder):
+    if not isinstance(was.result, deal_result.FinishOrder):
         return match, ()
     try:
-        result = finish_with_dead_hands(was.result.places, (*was.dead, what.seat))
-    except FinishError as mistake:
+        result = deal_result.finish_with_dead_hands(was.result.places, (*was.dead, what.seat))
+    except deal_result.FinishError as mistake:
         refuse_finish(mistake)
     return _correct_result(match, ruling, deal, result, at_ms)
 

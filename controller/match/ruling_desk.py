@@ -10,30 +10,13 @@ from typing import Final, NamedTuple, get_args
 from msgspec.structs import replace
 
 from controller.match import match_events as events
+from controller.match import rulings, sheet_rows
 from controller.match.match_effects import Effects
 from controller.match.match_state import GuandanMatch, TributeExchange
 from controller.match.next_deal import StepResult, add_row, next_row_number, reconsider_match
 from controller.match.phase import ENDED_PHASES
 from controller.match.refusals import refuse
 from controller.match.ruling_consequences import apply_consequence, undo_consequences
-from controller.match.rulings import (
-    MatchRuling,
-    approve,
-    confirm_verbal,
-    deal_of_charge,
-    propose,
-    record_with_rulings,
-    reject,
-    require_authority,
-)
-from controller.match.sheet_rows import (
-    CardGiven,
-    EndRow,
-    OverturnedRow,
-    RulingRow,
-    find_deal_row,
-    replay_sheet,
-)
 from controller.match.sheet_writing import rank_text_of_value
 from controller.match.tribute_exchange import is_withholding
 from controller.rules.penalties.charges import Charge
@@ -63,7 +46,7 @@ _TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 def current_record(match: GuandanMatch) -> PenaltyRecord:
     """Return the penalties of both pairs: from earlier matches, and in force in this match."""
-    return record_with_rulings(match.record, match.rulings)
+    return rulings.record_with_rulings(match.record, match.rulings)
 
 
 def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
@@ -85,8 +68,8 @@ class _DueCards(NamedTuple):
     """
 
     level: Level
-    tribute: tuple[CardGiven, ...]
-    returns: tuple[CardGiven, ...]
+    tribute: tuple[sheet_rows.CardGiven, ...]
+    returns: tuple[sheet_rows.CardGiven, ...]
 
 
 def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
@@ -98,7 +81,7 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
     RefusedError.
     """
     kind = _WRONG_CARD_OFFENCES.get(charge.offence)
-    deal = None if kind is None else _due_cards(match, deal_of_charge(charge))
+    deal = None if kind is None else _due_cards(match, rulings.deal_of_charge(charge))
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
@@ -123,7 +106,7 @@ def propose_ruling(match: GuandanMatch, event: events.RulingProposed) -> StepRes
         refuse("OTHER_SIDE", charge.pair)
     require_possible_charge(match, charge)
     _require_legal(match, charge, event.proposal)
-    ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
+    ruling = rulings.propose(event.id, charge, event.proposal, event.by, event.at_ms)
     return replace(match, rulings=(*match.rulings, ruling)), ()
 
 
@@ -134,12 +117,12 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
     """
     ruling = find_ruling(match, event.id)
     if match.signatures:
-        require_authority("signed_sheet", event.role, verbal=event.verbal)
+        rulings.require_authority("signed_sheet", event.role, verbal=event.verbal)
     # More of the deal is known now than when the ruling was proposed.
     require_possible_charge(match, ruling.charge)
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
-    decided = approve(
+    decided = rulings.approve(
         ruling, event.by, event.role, event.verbal, event.proposal, entered_by=event.entered_by
     )
     match = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
@@ -150,7 +133,8 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
     # Rows after the end of a finished sheet require a new end, and new signatures.
-    if moved or (match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)):
+    has_ended = match.phase in ENDED_PHASES
+    if moved or (has_ended and not isinstance(match.sheet[-1], sheet_rows.EndRow)):
         after, more = reconsider_match(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
@@ -160,26 +144,26 @@ def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResu
     """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
-    rejected = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
-    match = _replace_ruling(match, rejected)
+    after = rulings.reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replace_ruling(match, after)
     if not overturned:
         return match, ()
     restored, _ = undo_consequences(match, ruling)
     assert isinstance(restored, GuandanMatch)  # The game of a match never changes.
     match = restored
-    row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
+    row = sheet_rows.OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
-    standing = replay_sheet(match.profile, sheet)
+    standing = sheet_rows.replay_sheet(match.profile, sheet)
     return reconsider_match(replace(match, sheet=sheet, standing=standing), event.at_ms)
 
 
 def confirm_verbal_ruling(match: GuandanMatch, event: events.VerbalRulingConfirmed) -> StepResult:
     """Record the chief's written confirmation of a ruling that was approved verbally."""
     ruling = find_ruling(match, event.id)
-    return _replace_ruling(match, confirm_verbal(ruling, event.by, event.role)), ()
+    return _replace_ruling(match, rulings.confirm_verbal(ruling, event.by, event.role)), ()
 
 
-def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
+def find_ruling(match: GuandanMatch, ruling_id: str) -> rulings.MatchRuling:
     """Return the ruling of the match that has this id. Raises RefusedError if there is none."""
     for ruling in match.rulings:
         if ruling.id == ruling_id:
@@ -190,7 +174,7 @@ def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     """Return the tribute and return cards that were due in a deal, or None if they are unknown."""
     if deal != match.deal or not match.is_deal_under_way:
-        row = find_deal_row(match.sheet, deal)
+        row = sheet_rows.find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
     payers = tribute_payers(match.profile, match.follows)
     exchange = match.exchange or TributeExchange(payers=payers)
@@ -200,12 +184,14 @@ def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     told = {to: rank_text_of_value(counts, match.level) for to, counts in seen.items()}
     return _DueCards(
         level=match.level,
-        tribute=tuple(CardGiven(payer, payer) for payer in owed),
-        returns=tuple(CardGiven(giver, to, told.get(to)) for giver, to in due),
+        tribute=tuple(sheet_rows.CardGiven(payer, payer) for payer in owed),
+        returns=tuple(sheet_rows.CardGiven(giver, to, told.get(to)) for giver, to in due),
     )
 
 
-def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiven) -> bool:
+def _is_return_right(
+    profile: GuandanProfile, deal: _DueCards, returned: sheet_rows.CardGiven
+) -> bool:
     """Return whether a return card is certainly right.
 
     It is right if any card is allowed, or if it is 10 or less. A card of the level is not certain,
@@ -225,17 +211,17 @@ def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposa
         refuse("NOT_LEGAL")
 
 
-def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
-    rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
-    return replace(match, rulings=rulings)
+def _replace_ruling(match: GuandanMatch, ruling: rulings.MatchRuling) -> GuandanMatch:
+    after = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
+    return replace(match, rulings=after)
 
 
-def _add_penalty_row(match: GuandanMatch, ruling: MatchRuling, at_ms: int) -> GuandanMatch:
+def _add_penalty_row(match: GuandanMatch, ruling: rulings.MatchRuling, at_ms: int) -> GuandanMatch:
     """Return the match with the penalty of a decided ruling on the score sheet."""
     charge, proposal = ruling.charge, ruling.proposal
     if proposal.penalty == "none":
         return match
-    row = RulingRow(
+    row = sheet_rows.RulingRow(
         row=next_row_number(match),
         at_ms=at_ms,
         ruling=ruling.id,

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from controller.match import sheet_rows
 from controller.match.match_events import CorrectionConfirmed, ResultCorrected, SheetSigned
 from controller.match.match_state import AnyMatch, GuandanMatch, SheetSignature, TributeExchange
 from controller.match.next_deal import (
@@ -14,40 +15,24 @@ from controller.match.next_deal import (
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_finish
 from controller.match.rulings import DecidedAct, require_authority
-from controller.match.sheet_rows import (
-    CardGiven,
-    CorrectionChoice,
-    CorrectionRow,
-    DealRow,
-    StoppedRow,
-    find_deal_row,
-    last_deal_row,
-    replay_sheet,
-)
 from controller.messages import Seat
+from controller.rules import ranks
 from controller.rules.deal_result import DealResult, FinishError, parse_finish
 from controller.rules.match_standing import PlayedDeal, standing_after_deal
-from controller.rules.ranks import (
-    BIG_JOKER_VALUE,
-    LEVEL_VALUE,
-    SMALL_JOKER_VALUE,
-    Level,
-    level_text,
-)
 from controller.rules.tribute import finish_owing_tribute
 from controller.rules.tribute_returns import return_visibility
 from controller.seats import SEATS
 
-_JOKERS = {SMALL_JOKER_VALUE: "SJ", BIG_JOKER_VALUE: "BJ"}
+_JOKERS = {ranks.SMALL_JOKER_VALUE: "SJ", ranks.BIG_JOKER_VALUE: "BJ"}
 
 
-def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> DealRow:
+def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> sheet_rows.DealRow:
     """Return the row for the match's present deal, which ended with `result`."""
     number = next_row_number(match)
     played = PlayedDeal(match.level, match.owner, result, match.extra)
     after = standing_after_deal(match.profile, match.standing, played, number)
     exchange = match.exchange
-    return DealRow(
+    return sheet_rows.DealRow(
         row=number,
         at_ms=at_ms,
         deal=match.deal,
@@ -73,14 +58,14 @@ def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> DealRo
     )
 
 
-def rank_text_of_value(counts: int, level: Level) -> str:
+def rank_text_of_value(counts: int, level: ranks.Level) -> str:
     """Return the rank of a card from its value in the order of `level`.
 
     Jokers are "BJ" and "SJ".
     """
     if counts in _JOKERS:
         return _JOKERS[counts]
-    return level_text(level if counts == LEVEL_VALUE else counts)
+    return ranks.level_text(level if counts == ranks.LEVEL_VALUE else counts)
 
 
 def _first_drawer(match: GuandanMatch) -> Seat | None:
@@ -93,17 +78,21 @@ def _first_drawer(match: GuandanMatch) -> Seat | None:
     return match.first_drawer or match.duties.first_drawer
 
 
-def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGiven, ...]:
+def published_tribute(
+    exchange: TributeExchange, level: ranks.Level
+) -> tuple[sheet_rows.CardGiven, ...]:
     """Return the tribute cards with their due values, or () until all payers have laid theirs."""
     if exchange.plan is None:
         return ()
     return tuple(
-        CardGiven(payer, to, rank_text_of_value(exchange.values[payer], level))
+        sheet_rows.CardGiven(payer, to, rank_text_of_value(exchange.values[payer], level))
         for payer, to in exchange.plan.payments
     )
 
 
-def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[CardGiven, ...]:
+def published_returns(
+    match: GuandanMatch, exchange: TributeExchange
+) -> tuple[sheet_rows.CardGiven, ...]:
     """Return the return cards that were given so far.
 
     Their ranks are left out if they are secret (暗还, seed 004 CN5).
@@ -114,7 +103,9 @@ def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[C
     secret = return_visibility(match.profile, owed) == "secret"
     told = {} if secret else exchange.returned
     return tuple(
-        CardGiven(giver, to, rank_text_of_value(told[to], match.level) if to in told else None)
+        sheet_rows.CardGiven(
+            giver, to, rank_text_of_value(told[to], match.level) if to in told else None
+        )
         for giver, to in exchange.plan.returns
         if giver in exchange.given
     )
@@ -156,7 +147,7 @@ def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepR
 def _correction_act(match: GuandanMatch, deal: int) -> DecidedAct:
     if match.signatures:
         return "signed_sheet"
-    last = last_deal_row(match.sheet)
+    last = sheet_rows.last_deal_row(match.sheet)
     later = match.is_deal_under_way or (last is not None and last.deal > deal)
     return "late_correction" if later else "correction"
 
@@ -165,7 +156,7 @@ def correct_result(
     match: GuandanMatch,
     deal: int,
     result: DealResult,
-    choice: CorrectionChoice,
+    choice: sheet_rows.CorrectionChoice,
     *,
     by: str,
     reason: str,
@@ -177,10 +168,10 @@ def correct_result(
 
     Raises RefusedError if the sheet has no such deal.
     """
-    was = find_deal_row(match.sheet, deal)
+    was = sheet_rows.find_deal_row(match.sheet, deal)
     if was is None:
         refuse("NO_SUCH_DEAL", str(deal))
-    row = CorrectionRow(
+    row = sheet_rows.CorrectionRow(
         row=next_row_number(match),
         at_ms=at_ms,
         deal=deal,
@@ -193,7 +184,7 @@ def correct_result(
         ruling=ruling,
     )
     sheet = (*match.sheet, row)
-    match = replace(match, sheet=sheet, standing=replay_sheet(match.profile, sheet))
+    match = replace(match, sheet=sheet, standing=sheet_rows.replay_sheet(match.profile, sheet))
     if choice != "void_later" or not match.is_deal_under_way:
         return reconsider_match(match, at_ms)
     return continue_match(stop_deal_under_way(match, "void_later", at_ms), at_ms)
@@ -206,7 +197,8 @@ def stop_deal_under_way(match: GuandanMatch, reason: str, at_ms: int) -> Guandan
     """
     if not match.is_deal_under_way:
         return match
-    row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
+    number = next_row_number(match)
+    row = sheet_rows.StoppedRow(row=number, at_ms=at_ms, deal=match.deal, reason=reason)
     return add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
 
 

@@ -164,9 +164,14 @@ def add_time(match: AnyMatch, event: events.TimeAdded) -> StepResult:
     if add_ms and needs == "chief" and event.role is not Role.CHIEF:
         refuse("MUCH_TIME")
     if match.signatures:
+        names = [signature.signer for signature in match.signatures]
+        phase = phase_words(match.phase)
         refuse(
             "WRONG_PHASE",
-            _signed_phase_words(match),
+            Words(
+                f"{phase.en}, signed by {' / '.join(names)}",
+                f"{phase.zh}，{signer_list_words(names).zh}已签名",
+            ),
             Words("a sheet without a signature", "无人签名"),
         )
     clock = match_clock.resume_table(match.clock, event.at_ms)
@@ -181,16 +186,6 @@ def add_time(match: AnyMatch, event: events.TimeAdded) -> StepResult:
 
 _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 """Phases in which added time can continue the match."""
-
-
-def _signed_phase_words(match: AnyMatch) -> Words:
-    """Return a text with the phase, and with everybody who has signed the sheet so far."""
-    names = [signature.signer for signature in match.signatures]
-    phase = phase_words(match.phase)
-    return Words(
-        f"{phase.en}, signed by {' / '.join(names)}",
-        f"{phase.zh}，{signer_list_words(names).zh}已签名",
-    )
 
 
 def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> StepResult:

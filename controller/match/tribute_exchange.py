@@ -15,18 +15,10 @@ from controller.match.next_deal import StepResult
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse
 from controller.messages import Seat
+from controller.rules import tribute
 from controller.rules.deal_duties import leader_of_deal
 from controller.rules.deal_result import FinishOrder
 from controller.rules.ranks import BIG_JOKER_VALUE, TWO
-from controller.rules.tribute import (
-    TributeError,
-    TributePlan,
-    finish_owing_tribute,
-    leader_by_returns,
-    plan_tribute,
-    plan_without_tribute,
-    tribute_payers,
-)
 from controller.rules.tribute_returns import return_visibility
 from controller.words import Words
 
@@ -35,7 +27,7 @@ def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
     """Ask about anti-tribute if tribute is due, otherwise begin play (seed 000 A10.1, A15.3.3)."""
     clocks, _ = duty_clocks.remove_done(match.clocks, "sort", at_ms)
     match = replace(match, clocks=clocks)
-    owed = tribute_payers(match.profile, match.follows)
+    owed = tribute.tribute_payers(match.profile, match.follows)
     if not owed:
         first = leader_of_deal(match.profile, match.follows, turned_to=match.turned_to)
         assert first is not None  # The turned-up card or the other side's choice is known by now.
@@ -60,7 +52,7 @@ def answer_anti_tribute(match: GuandanMatch, event: events.AntiTributeAnswered) 
     waiting, _ = duty_clocks.remove_done(waiting, "play", event.at_ms)
     match = _replace_exchange(replace(match, clocks=waiting, leader=None), anti=False, plan=None)
     if event.stands:
-        stands = plan_without_tribute(match.profile, _finish_owing(match))
+        stands = tribute.plan_without_tribute(match.profile, _finish_owing(match))
         assert stands.leader is not None  # UP leads.
         return _begin_play(_replace_exchange(match, anti=True, plan=stands), stands.leader)
     clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
@@ -90,8 +82,8 @@ def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResu
     if missing := [seat for seat in exchange.payers if seat not in exchange.laid]:
         refuse("NOT_LAID", " / ".join(missing))
     try:
-        settled = plan_tribute(match.profile, _finish_owing(match), event.values)
-    except TributeError:
+        settled = tribute.plan_tribute(match.profile, _finish_owing(match), event.values)
+    except tribute.TributeError:
         refuse("VALUES_MISSING", " / ".join(exchange.payers))
     match = _replace_exchange(match, values=event.values, plan=settled, given=(), returned={})
     others, _ = duty_clocks.remove_done(match.clocks, "return", event.at_ms)
@@ -108,7 +100,8 @@ def choose_tribute(match: GuandanMatch, event: events.TributeChosen) -> StepResu
         refuse("NO_CHOICE")
     if event.payer not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
-    settled = plan_tribute(match.profile, _finish_owing(match), exchange.values, event.payer)
+    owed = _finish_owing(match)
+    settled = tribute.plan_tribute(match.profile, owed, exchange.values, event.payer)
     return _replace_exchange(match, plan=settled), ()
 
 
@@ -159,11 +152,11 @@ def lay_return(match: GuandanMatch, event: events.ReturnLaid) -> StepResult:
     return _continue_after_returns(match, settled)
 
 
-def _continue_after_returns(match: GuandanMatch, settled: TributePlan) -> StepResult:
+def _continue_after_returns(match: GuandanMatch, settled: tribute.TributePlan) -> StepResult:
     exchange = _exchange_of(match)
     if len(exchange.given) < len(settled.returns):
         return match, ()
-    first = settled.leader or leader_by_returns(
+    first = settled.leader or tribute.leader_by_returns(
         match.profile, _finish_owing(match), settled, exchange.returned
     )
     return _begin_play(match, first)
@@ -183,7 +176,9 @@ def _require_card_values(values: Iterable[int]) -> None:
             refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
 
 
-def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> dict[Seat, int]:
+def _value_by_receiver(
+    settled: tribute.TributePlan, to: Seat, returned: int | None
+) -> dict[Seat, int]:
     """Return {receiver: value} for a return card, or {} if no value was entered.
 
     Raises RefusedError if the value is missing and the leader depends on it.
@@ -197,7 +192,7 @@ def _value_by_receiver(settled: TributePlan, to: Seat, returned: int | None) -> 
 
 
 def _finish_owing(match: GuandanMatch) -> FinishOrder:
-    owed = finish_owing_tribute(match.profile, match.follows)
+    owed = tribute.finish_owing_tribute(match.profile, match.follows)
     assert owed is not None  # Tribute is due in these phases.
     return owed
 
@@ -234,7 +229,7 @@ def is_withholding(match: AnyMatch) -> bool:
         choices = match.choices if match.phase is MatchPhase.CHOICES else None
         return choices is not None and choices.doubling is None
     assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
-    owed = finish_owing_tribute(match.profile, match.follows)
+    owed = tribute.finish_owing_tribute(match.profile, match.follows)
     if match.phase is not MatchPhase.RETURN or owed is None:
         return False
     return return_visibility(match.profile, owed) == "together"

@@ -62,9 +62,8 @@ def is_anti_tribute(
 
     Source: seed 000 A10.3.
     """
-    return tribute.has_anti_tribute(
-        profile, payers, {seat: dealt_hand(vault, sequence, seat) for seat in payers}
-    )
+    hands = {seat: dealt_hand(vault, sequence, seat) for seat in payers}
+    return tribute.has_anti_tribute(profile, payers, hands)
 
 
 def required_tributes(
@@ -75,10 +74,8 @@ def required_tributes(
     `level` determines the order of the cards, and so their values. Call this only after every payer
     has laid a card, because the answer reveals a part of a hand. Source: seed 000 A10.1.
     """
-    return {
-        seat: tribute.tribute_value(profile, dealt_hand(vault, sequence, seat), level)
-        for seat in payers
-    }
+    hands = {seat: dealt_hand(vault, sequence, seat) for seat in payers}
+    return {seat: tribute.tribute_value(profile, hand, level) for seat, hand in hands.items()}
 
 
 def is_right_tribute(

@@ -86,11 +86,11 @@ class BoardCore:
         raise NotImplementedError
 
     def is_busy(self) -> bool:
-        """Return whether a changed setting could disturb a motion or a reading now."""
+        """Return whether the board moves or reads a card, so that no setting may change now."""
         raise NotImplementedError
 
     def pack_status(self) -> bytes:
-        """Return the body of a STATUS."""
+        """Return the state of the board as the body of its answer to STATUS."""
         raise NotImplementedError
 
     def is_polled(self) -> int:
@@ -182,8 +182,9 @@ class BoardCore:
         )
 
     def allow_service(self) -> None:
-        """Accept SERVICE from now on, because the program around the core can give the chip to
-        a technician.
+        """Accept SERVICE from now on.
+
+        The program around the core calls this if it can give the chip to a technician.
         """
         self.commands[protocol.SERVICE] = self._enter_service
 

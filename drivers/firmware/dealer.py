@@ -60,7 +60,7 @@ class DealerCore(DealerMachine):
         )
 
     def pack_status(self) -> bytes:
-        """Return the body of a STATUS."""
+        """Return the state of the board as the body of its answer to STATUS."""
         sensors = 0
         for name, bit in SENSOR_BITS:
             if self.hal.read(name):

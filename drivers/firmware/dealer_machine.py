@@ -100,7 +100,10 @@ class DealerMachine(BoardCore):
             self.emit(protocol.STOPPED, place=reason)
 
     def jam(self, place: int, index: int) -> None:
-        """Report a card that is stuck or did not land. A person must help."""
+        """Report card `index`, which is stuck at `place` or did not land there.
+
+        A person must help.
+        """
         if place != protocol.AT_SHUFFLER:
             self._is_jammed = self.release_forbidden = True
             self.landings.remove(index)

@@ -197,7 +197,10 @@ class Feeding:
                 self._report_double()
 
     def on_tray(self, value: int) -> None:
-        """Handle the tray's sensor. Once empty, its doubled cards were fed again."""
+        """Handle a change of the tray's sensor.
+
+        When the tray is empty, the cards of its double feeds have been fed again.
+        """
         if not value and self._doubles_in_tray:
             self.open_doubles = [
                 index for index in self.open_doubles if index not in self._doubles_in_tray

@@ -34,7 +34,7 @@ def cobs_encode(data: bytes) -> bytes:
 
 
 def cobs_decode(block: bytes) -> bytes | None:
-    """Return the data given to cobs_encode, or None if `block` is invalid."""
+    """Return the data that cobs_encode encoded as `block`, or None if `block` is invalid."""
     data = bytearray(block)
     end = len(data)
     at = 0

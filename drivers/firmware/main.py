@@ -53,7 +53,7 @@ class TextPins:
         return self._levels.get(name, 0)
 
     def set(self, name: str, value: int) -> None:
-        """Send an output's level to the machine. Raises PinsClosed."""
+        """Send the level of an output to the simulated machine. Raises PinsClosed."""
         try:
             self._pins.write_all(("set %s %d\n" % (name, value)).encode())
         except OSError:

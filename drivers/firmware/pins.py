@@ -49,7 +49,7 @@ class Hal(Protocol):
         """Return the present level of an input."""
 
     def set(self, name: str, value: int) -> None:
-        """Set an output."""
+        """Set the level of an output."""
 
     def edges(self) -> list[tuple[int, str, int]]:
         """Return (t_ms, name, value) of every change since the last call, oldest first."""
@@ -93,19 +93,19 @@ class DealerBoard(Protocol):
         """Stop all motion and report the reason."""
 
     def jam(self, place: int, index: int) -> None:
-        """Report a card that is stuck."""
+        """Report card `index`, which is stuck at `place`."""
 
     def stall(self, motor: int) -> None:
-        """Report a motor that does not reach its position."""
+        """Report a motor that did not reach its position in time."""
 
     def on_arrived(self, index: int) -> None:
-        """Handle a card in the window."""
+        """Handle the arrival of card `index` in the window."""
 
     def on_passed(self, index: int) -> None:
-        """Handle a card that was detected after the gate."""
+        """Handle card `index`, which was detected after the gate."""
 
     def on_left_gate(self, index: int) -> None:
-        """Handle a card that has left the gate."""
+        """Handle card `index`, which has left the gate."""
 
     def on_lifted(self) -> None:
-        """Handle the lift at its upper end."""
+        """Handle the arrival of the lift at its upper end."""

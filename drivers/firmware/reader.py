@@ -68,7 +68,7 @@ class ReaderCore(BoardCore):
         return self._limit != NEVER_MS
 
     def pack_status(self) -> bytes:
-        """Return the body of a STATUS."""
+        """Return the state of the board as the body of its answer to STATUS."""
         return struct.pack(
             protocol.STATUS_BODIES[protocol.KIND_READER],
             self.attempt,

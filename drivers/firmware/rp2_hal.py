@@ -320,7 +320,7 @@ class Rp2ReaderHal(Rp2Hal):
         return 1 if name == "engine" else self._pulse.value()
 
     def set(self, name: str, value: int) -> None:
-        """Set an output. The only one triggers the engine."""
+        """Set an output. The only output triggers the engine."""
         self._engine.write(b"S %d\n" % value)
 
     def answers(self) -> "list[tuple[int, ...]]":

@@ -7,8 +7,9 @@ import machine
 
 from .board import BoardCore
 
-# Measuring the free memory takes longer than a turn of the loop; the clock is free. A card takes
-# longer than the first interval and leaves little garbage (README.md beside this file).
+# Garbage is collected by the clock, because measuring the free memory takes longer than a turn of
+# the loop. A card takes longer than the first interval and leaves little garbage (README.md beside
+# this file).
 MIN_INTERVAL_MS = 50
 IDLE_INTERVAL_MS = 1000
 

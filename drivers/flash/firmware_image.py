@@ -66,7 +66,10 @@ class Slot:
 
 
 class FlashError(Exception):
-    """A board cannot be flashed, or was not flashed. The text names what it runs now."""
+    """A board cannot be flashed, or was not flashed.
+
+    The text names the firmware that the board runs now.
+    """
 
 
 class NoBoardFound(FlashError):

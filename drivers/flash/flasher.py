@@ -74,7 +74,10 @@ class BoardQuery:
             self._serial.close()
 
     def hello(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome | None:
-        """Send HELLO until a firmware answers. Return None if no answer comes in `timeout_s`."""
+        """Send HELLO until a firmware answers.
+
+        Return None if no answer comes within `timeout_s` seconds.
+        """
         word = b"\0" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0, None)
         answer = self._exchange(word, lambda frame: isinstance(frame, Welcome), timeout_s)
         return answer if isinstance(answer, Welcome) else None

@@ -137,7 +137,10 @@ class RouteCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ReleaseCommand(BoardCommand, frozen=True, gc=False):
-    """Lift the hands if the board's own lock permits this. Once it did, continue lifting."""
+    """Lift the hands if the board's own lock permits this.
+
+    After it was permitted once, a repeated command continues the lifting.
+    """
 
     kind = wire.RELEASE
     attempt: int
@@ -355,7 +358,7 @@ HOST_FRAME_NAMES: dict[int, str] = {
         *("PURGE", "SELFTEST", "CONFIGURE", "STATUS", "REREAD", "LOOK", "SERVICE"),
     )
 }
-"""Names of the host's frames in PROTOCOL.md, by kind."""
+"""The name of each host frame in PROTOCOL.md, by its kind."""
 
 _COMMAND_TYPES: dict[int, type[BoardCommand]] = {
     each.kind: each for each in BoardCommand.__subclasses__()

@@ -18,7 +18,9 @@ import serial
 from drivers.errors import PortBusy, PortMissing
 
 USB_LATENCY_MS: Final = 1
-"""Required latency timer; udev sets it when the adapter is plugged in."""
+"""The required latency timer of a port, in milliseconds. udev sets it when the adapter is
+plugged in.
+"""
 _SYSFS: Final = Path("/sys")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
 
 from hil_tests.harness.features import Feature, missing_features
-from hil_tests.harness.hands import TAP_S, GuidedStep, StepSkipped, load_steps
+from hil_tests.harness.hands import GuidedStep, StepSkipped, load_steps
 
 BELL = "\a"
 ANSWER_HELP = (
@@ -129,14 +129,10 @@ class BenchOperator:
             f"{BELL}\n== {SIGNAL_WORD} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n"
         )
 
-    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
+    async def press_button(self, button: str) -> None:
         """See TableHands."""
         zh, en = _BUTTONS[button]
-        words = (f"press {button}", f"按一下{zh}", f"Press {en}")
-        if for_s > 1:
-            how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
-            words = (f"hold {button}", *how)
-        await self._ask(*words)
+        await self._ask(f"press {button}", f"按一下{zh}", f"Press {en}")
 
     async def count_hands(self) -> tuple[int, ...]:
         """See TableHands."""

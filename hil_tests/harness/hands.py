@@ -83,8 +83,8 @@ class TableHands(Protocol):
         The step may be done a moment after this method has returned.
         """
 
-    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
-        """Press a button of the panel for `for_s` seconds.
+    async def press_button(self, button: str) -> None:
+        """Press a button of the panel for TAP_S seconds.
 
         Its name is `start`, `north_green`, …
         """
@@ -130,8 +130,8 @@ class SimulatedHands(ABC):
     """Receives the actions as lines of the report, if set."""
 
     @abstractmethod
-    async def hold_button(self, button: str, for_s: float) -> None:
-        """Hold a button down for `for_s` seconds of the daemon's clock."""
+    async def tap_button(self, button: str) -> None:
+        """Press a button for TAP_S seconds of the daemon's clock."""
 
     @abstractmethod
     async def request(self, name: str, /, **words: Any) -> Any:
@@ -163,10 +163,10 @@ class SimulatedHands(ABC):
         """See TableHands."""
         await self.do_step(name)
 
-    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
+    async def press_button(self, button: str) -> None:
         """See TableHands."""
-        self._note(f"press {button}, {for_s:g} s")
-        await self.hold_button(button, for_s)
+        self._note(f"press {button}, {TAP_S:g} s")
+        await self.tap_button(button)
 
     async def count_hands(self) -> tuple[int, ...]:
         """See TableHands."""
@@ -233,10 +233,10 @@ class ControlHands(SimulatedHands):
                 raise StepSkipped(str(error)) from None
             raise
 
-    async def hold_button(self, button: str, for_s: float) -> None:
+    async def tap_button(self, button: str) -> None:
         """See SimulatedHands. The simulator measures the time, by the machine's clock."""
         speed = (await self.request("info"))["speed"]
-        await self.request("tap", name=button, hold_ms=1000 * for_s * speed)
+        await self.request("tap", name=button, hold_ms=1000 * TAP_S * speed)
 
     async def restore_table(self) -> None:
         """See TableHands."""
@@ -288,10 +288,10 @@ class InProcessHands(SimulatedHands):
             raise
         return await result if isawaitable(result) else result
 
-    async def hold_button(self, button: str, for_s: float) -> None:
+    async def tap_button(self, button: str) -> None:
         """See SimulatedHands."""
         await self._press(button, True)
-        await asyncio.sleep(for_s)
+        await asyncio.sleep(TAP_S)
         await self._press(button, False)
 
     async def slow_down(self) -> None:

@@ -39,7 +39,7 @@ class InProcessDaemon:
     """
 
     def __init__(self, sim: HardwareInProcess, state_dir: Path, runtime_dir: Path) -> None:
-        """A journal in `state_dir` is continued."""
+        """`state_dir` is the folder of the journal. An existing journal is continued."""
         self.state_dir = state_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._sim, self._runtime_dir = sim, runtime_dir

@@ -18,9 +18,8 @@ from controller.messages import (
     Role,
 )
 from controller.rules.profile import Profile
-from drivers.panel import DEBOUNCE_S, LONG_PRESS_S
 from drivers.typed_boards import DealerStatus
-from hil_tests.harness.hands import TAP_S, TableHands
+from hil_tests.harness.hands import TableHands
 from hil_tests.harness.measurements import (
     Measurement,
     MeasurementLimits,
@@ -46,7 +45,6 @@ STANDSTILL_S = 1.2
 """More than the longest time between two cards of a deal. Afterwards the machine is at rest."""
 LOOK_INTERVAL_S = 0.02
 FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
-TAP_BUTTON_S = max(TAP_S, 3 * DEBOUNCE_S)
 
 StatePredicate = Callable[[PublicState], bool]
 
@@ -215,17 +213,6 @@ class ScenarioTable:
 
     # -- a deal ----------------------------------------------------------------
 
-    async def start_deal(self) -> PublicState:
-        """Start the next deal. Return the state in which the deal may be cut."""
-        await self.until(
-            lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED),
-            "a free machine",
-        )
-        await self._command_until(
-            lambda state: state.machine.phase is MachinePhase.COMMITTED, Role.REFEREE, "start_deal"
-        )
-        return self.state
-
     async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
         """Repeat a command until it is accepted and a state fits.
 
@@ -239,7 +226,14 @@ class ScenarioTable:
 
     async def start_and_cut(self) -> int:
         """Start and cut a deal. Return the number of its attempt."""
-        number = (await self.start_deal()).machine.attempt
+        await self.until(
+            lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED),
+            "a free machine",
+        )
+        await self._command_until(
+            lambda state: state.machine.phase is MachinePhase.COMMITTED, Role.REFEREE, "start_deal"
+        )
+        number = self.state.machine.attempt
         assert number is not None
         await self.give_command(Role.TABLE, "cut", n=CUT)
         return number
@@ -308,13 +302,10 @@ class ScenarioTable:
 
     # -- buttons ---------------------------------------------------------------
 
-    async def tap(self, button: str, colour: str = "green") -> None:
-        """Tap a button: `start`, or the button of the seat with this letter."""
-        await self.hands.press_button(_button_name(button, colour), TAP_BUTTON_S)
-
-    async def hold(self, seat: str, colour: str = "green") -> None:
-        """Press a seat's button for as long as a long press needs."""
-        await self.hands.press_button(_button_name(seat, colour), LONG_PRESS_S + TAP_BUTTON_S)
+    async def tap(self, button: str) -> None:
+        """Press the button `start`, or the green button of the seat with this letter."""
+        named = {str(seat): f"{word}_green" for seat, word in SEAT_NAMES.items()}
+        await self.hands.press_button(named.get(button, button))
 
     # -- after a fault -------------------------------------------------------------
 
@@ -438,8 +429,3 @@ def _attempt_text(state: PublicState) -> str:
 def _progress(state: PublicState) -> object:
     proof = state.fairness[-1] if state.fairness else None
     return state.machine.phase, state.machine.attempt, proof, alert_names(state)
-
-
-def _button_name(name: str, colour: str) -> str:
-    named = {str(seat): word for seat, word in SEAT_NAMES.items()}
-    return f"{named[name]}_{colour}" if name in named else name

@@ -89,7 +89,10 @@ class DaemonProcess:
     """`dealtable run` as a process at the ports of a bench, with its clients (TableDaemon)."""
 
     def __init__(self, bench: BenchFile, state_dir: Path, runtime_dir: Path) -> None:
-        """Write the configuration of the daemon. A journal in `state_dir` is continued."""
+        """Write the configuration of the daemon.
+
+        `state_dir` is the folder of the journal. An existing journal is continued.
+        """
         self.states: list[PublicState] = []
         self.events: list[PublicEvent] = []
         self.state_dir, self._runtime_dir = state_dir, runtime_dir

@@ -206,7 +206,8 @@ class SimulatorTarget(PortTarget):
                     preexec_fn=make_parent_death_hook(signal.SIGTERM),
                 )
             )
-        self._exit_stack.callback(sim.terminate)  # Called first: the process's own end waits.
+        # At the end this callback runs first. Then the context of the process waits for its end.
+        self._exit_stack.callback(sim.terminate)
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:

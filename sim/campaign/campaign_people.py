@@ -243,7 +243,15 @@ class CampaignPeople:
         names = {alert.name for alert in state.alerts}
         reasons = {name for name in names if fault_catalogue()[name].code < _REASONS_BELOW}
         if not reasons:
-            return self._count_barred_sets(state)
+            loaded = state.machine.card_set
+            barred = [one.id for one in state.sets if one.barred]
+            for name in barred:
+                if name != loaded and self._memory.may_retry(f"count {name}"):
+                    return self._actions.count_set(name)
+            long = self._memory.has_lasted("SET_BARRED", REACT_S)
+            if loaded in barred and long and self._memory.may_retry(f"barred {loaded}"):
+                return self._change_set(state)
+            return None
         if max(self._memory.duration_s(name) for name in reasons) < REACT_S:
             return None
         if self._memory.may_retry(f"clear {state.machine.attempt}"):
@@ -267,21 +275,6 @@ class CampaignPeople:
 
     def _change_set(self, state: PublicState) -> PeopleAction:
         return self._actions.change_set(state.machine.card_set or SETS[0].id)
-
-    def _count_barred_sets(self, state: PublicState) -> PeopleAction | None:
-        """Return the action that counts a barred set of cards.
-
-        A barred set in the machine is taken out first.
-        """
-        loaded = state.machine.card_set
-        barred = [one.id for one in state.sets if one.barred]
-        for name in barred:
-            if name != loaded and self._memory.may_retry(f"count {name}"):
-                return self._actions.count_set(name)
-        long = self._memory.has_lasted("SET_BARRED", REACT_S)
-        if loaded in barred and long and self._memory.may_retry(f"barred {loaded}"):
-            return self._change_set(state)
-        return None
 
     # The steps of a deal.
 

@@ -54,7 +54,14 @@ class ReplayLog:
         """Add a table with the history of each card of an attempt."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  what each card did:")
-        routes = self._routes(attempt)
+        asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
+        self._chunks_read = len(self._chunks())
+        routes: dict[int, str] = {}  # The host may repeat a route. The first one counts.
+        for one in read_frames(asked):
+            fields = dict(one.fields)
+            if one.name == "ROUTE" and fields["attempt"] == attempt:
+                pocket = str(fields["pocket"])
+                routes.setdefault(int(fields["index"]), "tray" if pocket == "TRAY" else pocket)
         # Fed cards come in their order, then the cards that were never fed.
         tales = sorted(histories, key=lambda c: (c.index is None, c.index or 0, c.window_s or 0.0))
         told = [_history_cells(tale, routes) for tale in tales]
@@ -72,22 +79,6 @@ class ReplayLog:
 
     def _chunks(self) -> Sequence[Chunk]:
         return () if self._recording is None else self._recording.chunks
-
-    def _routes(self, attempt: int) -> dict[int, str]:
-        """Return the route that the host sent for each card of an attempt.
-
-        The key is the card's index on the board. The first route of a card counts. The host may
-        repeat a route if its arrival is uncertain.
-        """
-        asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
-        self._chunks_read = len(self._chunks())
-        found: dict[int, str] = {}
-        for one in read_frames(asked):
-            fields = dict(one.fields)
-            if one.name == "ROUTE" and fields["attempt"] == attempt:
-                pocket = str(fields["pocket"])
-                found.setdefault(int(fields["index"]), "tray" if pocket == "TRAY" else pocket)
-        return found
 
     def _begin_attempt(self, deal: int | None, attempt: int | None) -> None:
         now = (deal, attempt)

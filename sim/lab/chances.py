@@ -69,34 +69,22 @@ def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> in
     """
     glued = [Fraction(0)] * (hand + 1)
     for m in range(1, hand + 1):
-        ways = _compositions(hand, m, most)
+        # The number of ordered sums of m numbers between 1 and `most` that make `hand`.
+        ways = sum(
+            (-1) ** k * comb(m, k) * comb(hand - k * most - 1, m - 1)
+            for k in range(m + 1)
+            if hand - k * most >= m
+        )
         for j in range(1, m + 1):
             glued[j] += Fraction((-1) ** (m - j) * ways * comb(m - 1, j - 1), factorial(j))
     total = [Fraction(1)]
     for _ in range(seats):
-        total = _multiply(total, glued)
+        product_terms = [Fraction(0)] * (len(total) + len(glued) - 1)
+        for (i, x), (j, y) in product(enumerate(total), enumerate(glued)):
+            product_terms[i + j] += x * y
+        total = product_terms
     words = sum((each * factorial(j) for j, each in enumerate(total)), Fraction(0))
     return words.numerator
-
-
-def _compositions(total: int, parts: int, most: int) -> int:
-    """Return the number of ways to write `total` as an ordered sum of `parts` numbers.
-
-    Each number is between 1 and `most`.
-    """
-    return sum(
-        (-1) ** k * comb(parts, k) * comb(total - k * most - 1, parts - 1)
-        for k in range(parts + 1)
-        if total - k * most >= parts
-    )
-
-
-def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
-    out = [Fraction(0)] * (len(a) + len(b) - 1)
-    for i, x in enumerate(a):
-        for j, y in enumerate(b):
-            out[i + j] += x * y
-    return out
 
 
 def is_descent(letters: Sequence[int]) -> bool:

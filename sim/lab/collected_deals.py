@@ -281,7 +281,17 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
     """Return the deals in an open file. Raises InvalidDeals if this is no file of deals."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _unpack(archive)
+            has_stack = f"{_STACK}.npy" in archive.namelist()
+            cards, waiting, seats, verdicts = (
+                _read_array(archive, name, _BYTE, 2) for name in _ROWS
+            )
+            stack = _read_array(archive, _STACK, _BYTE, 2) if has_stack else None
+            flags = _read_array(archive, _FLAGS, _FLAG, 1).view(np.bool_)
+            told = _read_array(archive, _SOURCE, _BYTE, 1, _MAX_SOURCE_BYTES).tobytes()
+            source = msgspec.json.decode(told, type=DealsSource)
+            deals = CollectedDeals(cards, waiting, seats, verdicts, stack, flags, source)
+            check_deals(deals)
+            return deals
     except (
         *(zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, EOFError),
         *(NotImplementedError, RuntimeError, OverflowError, msgspec.MsgspecError),
@@ -290,18 +300,6 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
             raise  # an error of the disk; the OSError of a damaged stream has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
         raise InvalidDeals(f"this is no file of collected deals: {words[:200]}") from None
-
-
-def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
-    has_stack = f"{_STACK}.npy" in archive.namelist()
-    cards, waiting, seats, verdicts = (_read_array(archive, name, _BYTE, 2) for name in _ROWS)
-    stack = _read_array(archive, _STACK, _BYTE, 2) if has_stack else None
-    flags = _read_array(archive, _FLAGS, _FLAG, 1).view(np.bool_)
-    told = _read_array(archive, _SOURCE, _BYTE, 1, _MAX_SOURCE_BYTES).tobytes()
-    source = msgspec.json.decode(told, type=DealsSource)
-    deals = CollectedDeals(cards, waiting, seats, verdicts, stack, flags, source)
-    check_deals(deals)
-    return deals
 
 
 def _read_array(

@@ -16,7 +16,7 @@ from controller.deal.sequence import SEED_BYTES
 from controller.deal.sequence import sequence as drawn
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.packed_board_events import unpack_events
-from controller.journal.verify.card_course import SEATS, TRAY, CardCourse, trace_course
+from controller.journal.verify.card_course import SEATS, TRAY, trace_course
 from controller.journal.verify.sources import read_source
 from controller.messages import AttemptOutcome
 from controller.vault.sealing import AttemptKey, unseal_with
@@ -99,21 +99,6 @@ def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> 
     ]
     seen = trace_course(events, CARDS)
     placed = seen.cards_by_place()
-    return AttemptByPlace(
-        faces=list(record),
-        waiting=[SEATS.index(letter) for letter in letters],
-        seats=[SEATS.index(str(placed[place].landed)) for place in range(1, CARDS + 1)],
-        verdicts=_verdicts(seen),
-        card_set=committed["set"],
-        passes=committed["passes"],
-    )
-
-
-def _verdicts(seen: CardCourse) -> list[int]:
-    """Return the reading outcome for each place.
-
-    Up to two rounds through the tray are distinguished.
-    """
     said = [int(ReadingOutcome.ACCEPTED)] * CARDS
     for place, card in seen.cards_by_place().items():
         rounds = sum(one.landed == TRAY and one.place == place for one in seen.cards.values())
@@ -122,7 +107,14 @@ def _verdicts(seen: CardCourse) -> list[int]:
             said[place - 1] = ReadingOutcome.TRAY if rounds < 2 else ReadingOutcome.TRAY_TWICE
         elif len(seen.looks.get(card.index, [])) > 1:
             said[place - 1] = ReadingOutcome.READ_AGAIN
-    return said
+    return AttemptByPlace(
+        faces=list(record),
+        waiting=[SEATS.index(letter) for letter in letters],
+        seats=[SEATS.index(str(placed[place].landed)) for place in range(1, CARDS + 1)],
+        verdicts=said,
+        card_set=committed["set"],
+        passes=committed["passes"],
+    )
 
 
 def _follows(opened: list[AttemptByPlace]) -> list[bool]:

@@ -272,11 +272,18 @@ _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
     """Return the HTML page of a report. `issued`: the program that made the page, and the time."""
     tone = "right" if report.is_inside else "wrong"
+    rows = [(one.name, one.counted, one.expected, ", ".join(one.shows)) for one in FAMILY]
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"
         f'<p class="verdict {tone}">{escape(conclusion_text(report))}</p>',
         _subject_section(report),
-        _family_section(report),
+        (
+            "<h2>2. Tests</h2><p>Stated beforehand: n, these tests, and one bound over all of them "
+            "(Holm, 99 %). A fair collection has a test outside the bound with a chance of at most "
+            "1 %. If a test is outside, one retest is made with as many new deals, and the retest "
+            f"counts. The SHA-256 of the list is <code>{report.family}</code>.</p>"
+            + _table(("test", "counted", "in fair deals, with the reason", "for"), rows)
+        ),
         _results_section("3. Results", report.first),
         _results_section("3a. The retest", report.retest) if report.retest else "",
         "<h2>4. Pictures</h2>"
@@ -314,17 +321,6 @@ def _subject_section(report: LabReport) -> str:
     )
     return f"<h2>1. Deals</h2><p>{escape(source_text(report.first))}. {escape(path)}</p>" + (
         f"<p>Raw data:</p><ul>{listed}</ul>" if files else ""
-    )
-
-
-def _family_section(report: LabReport) -> str:
-    rows = [(one.name, one.counted, one.expected, ", ".join(one.shows)) for one in FAMILY]
-    return (
-        "<h2>2. Tests</h2><p>Stated beforehand: n, these tests, and one bound over all of them "
-        "(Holm, 99 %). A fair collection has a test outside the bound with a chance of at most "
-        "1 %. If a test is outside, one retest is made with as many new deals, and the retest "
-        f"counts. The SHA-256 of the list is <code>{report.family}</code>.</p>"
-        + _table(("test", "counted", "in fair deals, with the reason", "for"), rows)
     )
 
 

@@ -56,7 +56,13 @@ class Feeder(MachinePart):
         if value == FORWARD:
             self._forward()
         elif value == REVERSE:
-            self._backward()
+            if not self.path:
+                return
+            if self._jam is not None:
+                if not self._jam.try_to_free():
+                    return
+                self._jam = None
+            self._travel.move_to(0.0, self._return_to_stack)
 
     def stack_changed(self) -> None:
         """Update the sensor after the stack changed, and start a feed that waited for a card."""
@@ -138,15 +144,6 @@ class Feeder(MachinePart):
         self._window.accept(cards, self._tally.arrived)
         self._clutch_spent = True
         self._sense()
-
-    def _backward(self) -> None:
-        if not self.path:
-            return
-        if self._jam is not None:
-            if not self._jam.try_to_free():
-                return
-            self._jam = None
-        self._travel.move_to(0.0, self._return_to_stack)
 
     def _return_to_stack(self) -> None:
         self._stack.extend(reversed(self.path))

@@ -153,15 +153,12 @@ class Pockets(MachinePart):
         self._tally.landed += len(cards)
         self._tally.last_landing_s = self._clock.now_s()
         if how == "seen":
-            self._cover_beam(outlet)
+            covered = self._beams[outlet]
+            if covered is not None:
+                covered.cancel()
+            self._beams[outlet] = self._clock.after(BEAM_MS, lambda: self._uncover_beam(outlet))
+            self._sensors.set_physical(f"land_{outlet}", 1)
         self.update_sensor(outlet)
-
-    def _cover_beam(self, outlet: int) -> None:
-        covered = self._beams[outlet]
-        if covered is not None:
-            covered.cancel()
-        self._beams[outlet] = self._clock.after(BEAM_MS, lambda: self._uncover_beam(outlet))
-        self._sensors.set_physical(f"land_{outlet}", 1)
 
     def _uncover_beam(self, outlet: int) -> None:
         self._beams[outlet] = None

@@ -127,7 +127,14 @@ class Window(MachinePart):
         if value == FORWARD:
             self._forward()
         elif value == REVERSE:
-            self._backward()
+            if self._jam is not None:
+                if not self._jam.try_to_free():
+                    return
+                self._jam = None
+            if self._in_gate:
+                self._travel.move_to(self._gate_at, self._leave_gate)
+            else:
+                self._travel.move_to(0.0, lambda: None)
 
     def block(self) -> None:
         """Jam the card in the window after a collision. Only a person can take it out."""
@@ -174,16 +181,6 @@ class Window(MachinePart):
         self._travel.set_position(0.0)
         self._launch(self._chute, cards, self._arrival_number)
         self._clear_sensors()
-
-    def _backward(self) -> None:
-        if self._jam is not None:
-            if not self._jam.try_to_free():
-                return
-            self._jam = None
-        if self._in_gate:
-            self._travel.move_to(self._gate_at, self._leave_gate)
-        else:
-            self._travel.move_to(0.0, lambda: None)
 
     def _leave_gate(self) -> None:
         self._in_gate = False

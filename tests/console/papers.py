@@ -47,12 +47,10 @@ def long(deals: int = 20) -> Table:
 
 def a_sheet(table: Table, name: str = TABLE, **changes: Any) -> ScoreSheet:
     """Return the sheet of a match as a table sends it."""
-    raw = sheet_data(
-        table.state,
-        table=name,
-        head=HEAD,
-        wall=lambda at_ms: f"2027-01-01T{14 + at_ms // 3_600_000:02}:00:00+08:00",
-    )
+    raw = sheet_data(table.state, table=name, head=HEAD)
+    for at in ("start", "end"):
+        hour = None if raw[f"{at}_ms"] is None else 14 + raw[f"{at}_ms"] // 3_600_000
+        raw[f"{at}_at"] = hour and f"2027-01-01T{hour:02}:00:00+08:00"
     return msgspec.json.decode(msgspec.json.encode(raw | changes), type=ScoreSheet)
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+from controller.console.freshness import ContactTimes, Freshness
+from controller.console.table_snapshots import TableSnapshot
+from controller.console.view.wait_reasons import WaitReason, list_table_reasons
 from controller.messages import PublicState
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +48,12 @@ def behind(dealer: str | None, reader: str | None, trigger: str | None) -> dict[
         name: None if hal is None else FIRMWARE | {"hal": hal} for name, hal in boards.items()
     }
     return told | {"trigger": trigger}
+
+
+def list_reasons(
+    said: PublicState | None, how: Freshness, since_ms: int, *, skew_ms: int = 0
+) -> tuple[WaitReason, ...]:
+    """Return the reasons for which a table waits that said this last."""
+    times = ContactTimes(skew_ms=skew_ms)
+    seen = TableSnapshot(table="T01", area="A", state=said, contact_times=times)
+    return list_table_reasons(seen, (how, since_ms))

@@ -44,13 +44,12 @@ from controller.console.store.match_records import AttemptRecords, ScoreSheetSto
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.event_lines import describe_events
 from controller.console.view.proof_page import build_proof_view
-from controller.console.view.wait_reasons import list_reasons
 from controller.keys.table_keys import create_client_keys
 from controller.messages import ClientCommand, CommandReply, PublicEvent, Role, SignedHead
 from tests.console.fake import Scripted, an_event, now
 from tests.console.journal import Journal
 from tests.console.papers import TABLE, a_sheet, played, shown_as
-from tests.console.states import call, state
+from tests.console.states import call, list_reasons, state
 
 pytestmark = pytest.mark.virtual
 

@@ -6,9 +6,9 @@ import pytest
 from controller.console.freshness import ContactTimes, Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot
 from controller.console.view.hall_rows import HallRow, build_hall_row
-from controller.console.view.wait_reasons import WaitingTable, list_reasons
+from controller.console.view.wait_reasons import WaitingTable
 from controller.messages import PublicState
-from tests.console.states import alert, call, state
+from tests.console.states import alert, call, list_reasons, state
 
 LIVE = Freshness.LIVE, 0
 

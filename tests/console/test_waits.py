@@ -16,12 +16,11 @@ from controller.console.view.wait_reasons import (
     build_queue,
     build_waiting_table,
     is_deal_due,
-    list_reasons,
 )
 from controller.faults import fault_catalogue
 from controller.messages import PublicState, Role
 from controller.words import CALL_WORDS
-from tests.console.states import alert, call, state
+from tests.console.states import alert, call, list_reasons, state
 
 AT = "2027-01-01T00:00:10.000+00:00"
 AT_MS = stamp_to_epoch_ms(AT)

@@ -8,12 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from drivers.panel import DEBOUNCE_S, LONG_PRESS_S
 from hil_tests.harness.hands import ControlHands
 from sim.tables.table_processes import ControlClient
 
 ASKED = re.compile(r"== (\w+) ([^=]+) ==")
-TAP_S = 3 * DEBOUNCE_S
 
 
 class ScriptedPerson:
@@ -80,8 +78,8 @@ class ScriptedPerson:
     async def _done(self, kind: str, what: str) -> str:
         if kind in ("do", "go"):
             await self._hands.do_step(what)
-        elif kind in ("press", "hold"):
-            await self._hands.press_button(what, TAP_S if kind == "press" else LONG_PRESS_S + TAP_S)
+        elif kind == "press":
+            await self._hands.press_button(what)
         elif kind == "count":
             return " ".join(map(str, await self._hands.count_hands()))
         elif kind == "tidy":

@@ -439,11 +439,11 @@ def _moments(at: TableInProcess) -> Callable[[], object]:
 
 def _watch_act(at: TableInProcess, seen: Callable[[], None]) -> None:
     """Call `seen` in the moment in which the next order is looked at."""
-    acts = at.machine.processor.actions
-    real_act, real_veto = type(acts).action_for, type(acts).step_refusal
+    processor, checks = at.machine.processor, at.machine.processor.checks
+    real_act, real_veto = processor.action_for, type(checks).step_refusal
 
     def act(cmd: str) -> Any:
-        found = real_act(acts, cmd)
+        found = real_act(cmd)
         if found is None:
             return None
 
@@ -455,10 +455,10 @@ def _watch_act(at: TableInProcess, seen: Callable[[], None]) -> None:
 
     def veto(cmd: str, args: Any) -> Any:
         seen()
-        return real_veto(acts, cmd, args)
+        return real_veto(checks, cmd, args)
 
-    acts.action_for = act  # type: ignore[method-assign]
-    acts.step_refusal = veto  # type: ignore[method-assign]
+    processor.action_for = act
+    checks.step_refusal = veto  # type: ignore[method-assign]
 
 
 @pytest.mark.slow

@@ -319,7 +319,7 @@ async def test_an_act_that_was_broken_off_is_over_all_the_same(
         hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
             patched.setattr(
-                at.machine.processor.actions,
+                at.machine.processor,
                 "action_for",
                 lambda cmd: ending(asyncio.CancelledError),
             )
@@ -340,7 +340,7 @@ async def test_an_act_that_fails_is_answered_and_over(
         await at.wait_for_phase(MachinePhase.EMPTY)
         hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
-            patched.setattr(at.machine.processor.actions, "action_for", lambda cmd: ending(end))
+            patched.setattr(at.machine.processor, "action_for", lambda cmd: ending(end))
             assert said(await at.lasting.submit(hold)) == code
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}

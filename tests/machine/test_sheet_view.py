@@ -52,9 +52,8 @@ def played() -> Table:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_a_played_match_is_printed_as_it_was_agreed(language: Language) -> None:
-    raw = sheet_data(
-        played().state, table="t7", head=HEAD, wall=lambda at_ms: f"14:{at_ms // 60_000:02}"
-    )
+    raw = sheet_data(played().state, table="t7", head=HEAD)
+    raw |= {f"{at}_at": f"14:{raw[f'{at}_ms'] // 60_000:02}" for at in ("start", "end")}
     raw["rules"]["hash"] = "0" * 64
     golden = HERE / f"sheet_{language}.txt"
     assert render_sheet(raw, language) == golden.read_text(encoding="utf-8")

@@ -33,7 +33,27 @@ def build_pair_name(pair: PublicPair) -> PairName:
     return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
 
-class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class MatchSummary(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Facts about a table's match that the hall's list and the table's own display show."""
+
+    simulated: bool = False
+    table_no: str | None = None
+    event: str | None = None
+    round: int | None = None
+    match_no: int | None = None
+    levels: dict[Side, str | None] = {}
+    level: str | None = None
+    deal: int | None = None
+    phase: str = ""
+    phase_en: str = ""
+    phase_zh: str = ""
+    next_en: str = ""
+    next_zh: str = ""
+    machine: str = ""
+    announced: str | None = None
+
+
+class HallRow(MatchSummary, frozen=True, gc=False, kw_only=True):
     """The row of one table in the hall's list.
 
     `since_ms`: since when `standing` has this value (console's clock). `light`: the table at one
@@ -50,28 +70,13 @@ class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     standing: Freshness
     since_ms: int
     light: RowLight
-    simulated: bool = False
     mode: str = "play"
-    table_no: str | None = None
-    event: str | None = None
-    round: int | None = None
-    match_no: int | None = None
     pairs: dict[Side, PairName] = {}
-    levels: dict[Side, str | None] = {}
-    level: str | None = None
-    deal: int | None = None
-    phase: str = ""
-    phase_en: str = ""
-    phase_zh: str = ""
-    next_en: str = ""
-    next_zh: str = ""
     fed: int = 0
-    machine: str = ""
     ends_ms: int | None = None
     left_s: int | None = None
     stop: AreaStopView | None = None
     added_s: int = 0
-    announced: str | None = None
     suspended: str | None = None
     signed: int = 0
     unsigned: int = 0

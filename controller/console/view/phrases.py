@@ -143,10 +143,8 @@ def reason_line(en: str, zh: str) -> DescribeEvent:
     """Return a function that adds the event's reason to a line, and who decided, if known."""
 
     def tell(data: EventData, before: DealContext) -> Words:
-        why, by = (
-            data.get("reason", ""),
-            decided_by_words(data.get("by", ""), data.get("entered_by")),
-        )
+        why = data.get("reason", "")
+        by = decided_by_words(data.get("by", ""), data.get("entered_by"))
         said = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
         return Words(f"{en}: {why}{said.en}", f"{zh}：{why}{said.zh}")
 

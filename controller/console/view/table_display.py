@@ -9,6 +9,7 @@ import msgspec
 from controller.console.freshness import Freshness
 from controller.console.view import fill_struct
 from controller.console.view.display_seats import DisplaySeat, build_display_seat
+from controller.console.view.hall_rows import MatchSummary
 from controller.messages import (
     Fairness,
     MachinePhase,
@@ -138,7 +139,7 @@ class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     attempt: int
 
 
-class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class DisplayView(MatchSummary, frozen=True, gc=False, kw_only=True):
     """All that the display of a table shows.
 
     `since_ms`: since when `standing` has this value (console's clock), or 0 while it is live.
@@ -150,24 +151,10 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     standing: Freshness
     since_ms: int
     heard: bool = False
-    simulated: bool = False
     practice: bool = False
-    table_no: str | None = None
-    event: str | None = None
-    round: int | None = None
-    match_no: int | None = None
-    pairs: dict[Side, str] = {}
-    machine: str = ""
-    phase: str = ""
-    phase_en: str = ""
-    phase_zh: str = ""
-    next_en: str = ""
-    next_zh: str = ""
+    pairs: dict[Side, str] = msgspec.field(default_factory=dict)
     suspended: bool = False
-    deal: int | None = None
     extra: bool = False
-    levels: dict[Side, str | None] = {}
-    level: str | None = None
     owner: Side | None = None
     fed: int | None = None
     ready_in_s: float | None = None
@@ -175,7 +162,6 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     led: bool = False
     turned_up: str | None = None
     exchange: ExchangeView | None = None
-    announced: str | None = None
     clock: PublicMatchClock | None = None
     countdowns: tuple[PublicSeatClock, ...] = ()
     cut: PendingCut | None = None

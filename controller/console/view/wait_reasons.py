@@ -97,32 +97,27 @@ UNHEARD_WORDS: Final[Mapping[Freshness, Words]] = {
 """Values of freshness that a person must look at, with their words."""
 
 
-def list_reasons(
-    state: PublicState | None,
-    freshness: Freshness,
-    since_ms: int,
-    *,
-    skew_ms: int = 0,
-    deal_overdue_since_ms: int | None = None,
+def list_table_reasons(
+    snapshot: TableSnapshot, standing: tuple[Freshness, int]
 ) -> tuple[WaitReason, ...]:
     """Return all reasons for which a table waits, sorted by urgency, then by time, oldest first.
 
-    `state` is the last one that was received, or None before the first. A silent table keeps its
-    reasons, below the reason that it is silent. `since_ms` is the time since when its freshness has
-    this value. `skew_ms` is how far the console's clock is ahead of the table's.
-    `deal_overdue_since_ms` is since when a deal is due that the machine has not begun, if that is
-    too long.
+    `standing`: the table's freshness, and the time since when. A silent table keeps the reasons of
+    its last state, below the reason that it is silent.
     """
     found: list[WaitReason] = []
-    if state is not None:
+    (freshness, since_ms), skew_ms = standing, snapshot.contact_times.skew_ms
+    if (state := snapshot.state) is not None:
         found += [*_call_reasons(state.calls, skew_ms), *_alert_reasons(state, skew_ms)]
         found += _ruling_reasons(state, skew_ms)
-    if deal_overdue_since_ms is not None:
+    # Without contact, a deal is as much overdue as it was at the last contact.
+    due_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
+    if due_ms is not None and heard_ms is not None and heard_ms - due_ms >= DEAL_OVERDUE_MS:
         found.append(
             WaitReason(
                 rank=Urgency.STOPPED,
                 name=NO_DEAL,
-                since_ms=deal_overdue_since_ms,
+                since_ms=due_ms,
                 words_en="a deal is due and the machine has not begun it: does it wait for cards?",
                 words_zh="应发牌而机器未开始：是否在等待放牌？",
                 action_en="Check that the set is in the hopper and level. Then start the deal",
@@ -130,40 +125,10 @@ def list_reasons(
             )
         )
     if freshness in UNHEARD_WORDS:
-        found.append(
-            fill_struct(
-                WaitReason,
-                rank=Urgency.UNHEARD,
-                name=freshness.value,
-                since_ms=since_ms,
-                words=UNHEARD_WORDS[freshness],
-            )
-        )
+        words = UNHEARD_WORDS[freshness]
+        rank, name = Urgency.UNHEARD, freshness.value
+        found.append(fill_struct(WaitReason, rank=rank, name=name, since_ms=since_ms, words=words))
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
-
-
-def list_table_reasons(
-    snapshot: TableSnapshot, standing: tuple[Freshness, int]
-) -> tuple[WaitReason, ...]:
-    """Return all reasons for which a table waits. `standing`: its freshness, and since when."""
-    return list_reasons(
-        snapshot.state,
-        *standing,
-        skew_ms=snapshot.contact_times.skew_ms,
-        deal_overdue_since_ms=deal_overdue_since_ms(snapshot),
-    )
-
-
-def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
-    """Return the time at which an overdue deal became due, or None if no deal is overdue.
-
-    A deal is overdue if the machine has not begun it after `DEAL_OVERDUE_MS`. Without contact, the
-    result is that of the last contact.
-    """
-    since_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
-    if since_ms is None or heard_ms is None or heard_ms - since_ms < DEAL_OVERDUE_MS:
-        return None
-    return since_ms
 
 
 def is_deal_due(state: PublicState) -> bool:

@@ -12,31 +12,14 @@ from typing import Any
 
 import msgspec
 
+import controller.journal.verify.attempt_steps as step_checks
+import controller.journal.verify.head_checks as saved_heads
+import controller.journal.verify.journal_attempts as all_attempts
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
 from controller.journal.entries import ZERO_HEAD, JournalEntry, JournalError
 from controller.journal.verify.attempt_check import check_attempt
-from controller.journal.verify.attempt_steps import (
-    check_daemon_runs,
-    check_entries,
-    check_uncounted_hands,
-    missing_attempts,
-    missing_steps,
-)
 from controller.journal.verify.command_signatures import check_commands
 from controller.journal.verify.disclosure import check_late_rows, check_shown_hands
-from controller.journal.verify.head_checks import (
-    check_kept_heads,
-    check_signed_heads,
-    identify_table,
-    read_kept_heads,
-)
-from controller.journal.verify.journal_attempts import (
-    check_between_attempts,
-    check_board_event_numbers,
-    check_shuffle_passes,
-    check_undeclared_motion,
-)
-from controller.journal.verify.journal_attempts import check_records_open as check_records
 from controller.journal.verify.match_replay import check_matches
 from controller.journal.verify.reason_checks import ReasonCheck
 from controller.journal.verify.sources import JournalSource, read_source
@@ -82,15 +65,15 @@ def verify(
     findings = list(source.findings)
     signed, unbound = None, 0
     if head_file is not None or table is not None:
-        whose = identify_table(entries, table)
+        whose = saved_heads.identify_table(entries, table)
         findings.extend(whose.findings)
-        kept = [] if head_file is None else read_kept_heads(head_file)
-        findings.extend(check_kept_heads(kept, source, whose))
-        signed, unbound, wrong = check_signed_heads(kept, whose, source)
+        kept = [] if head_file is None else saved_heads.read_kept_heads(head_file)
+        findings.extend(saved_heads.check_kept_heads(kept, source, whose))
+        signed, unbound, wrong = saved_heads.check_signed_heads(kept, whose, source)
         findings.extend(wrong)
     findings.extend(_check_journal(source, entries, progresses, rulebooks))
     standings = [
-        check_attempt(progress, rulebooks, missing_steps(progress, progresses))
+        check_attempt(progress, rulebooks, step_checks.missing_steps(progress, progresses))
         for progress in progresses
     ]
     findings.extend(finding for standing in standings for finding in standing.findings)
@@ -103,7 +86,7 @@ def verify(
         signed_heads=signed,
         heads_apart=unbound,
         attempts=standings,
-        missing=[] if source.whole else missing_attempts(entries),
+        missing=[] if source.whole else step_checks.missing_attempts(entries),
         findings=sorted(findings, key=lambda finding: finding.n or 0),
     )
 
@@ -133,17 +116,17 @@ def _check_journal(
     """Yield the findings of all checks except those of single attempts."""
     checks = [
         _check_table_key(entries),
-        check_entries(entries, whole=source.whole),
-        check_daemon_runs(entries, whole=source.whole),
+        step_checks.check_entries(entries, whole=source.whole),
+        step_checks.check_daemon_runs(entries, whole=source.whole),
         check_late_rows(entries),
-        check_uncounted_hands(entries, progresses),
-        check_between_attempts(progresses, whole=source.whole),
-        check_records(entries, progresses),
+        step_checks.check_uncounted_hands(entries, progresses),
+        all_attempts.check_between_attempts(progresses, whole=source.whole),
+        all_attempts.check_records_open(entries, progresses),
         check_commands(entries, progresses, whole=source.whole),
         check_shown_hands(entries, progresses, rulebooks, whole=source.whole),
-        check_shuffle_passes(progresses),
-        check_board_event_numbers(entries) if source.whole else iter(()),
-        check_undeclared_motion(entries) if source.whole else iter(()),
+        all_attempts.check_shuffle_passes(progresses),
+        all_attempts.check_board_event_numbers(entries) if source.whole else iter(()),
+        all_attempts.check_undeclared_motion(entries) if source.whole else iter(()),
         check_matches(entries, progresses, rulebooks) if source.whole else iter(()),
     ]
     for check in checks:

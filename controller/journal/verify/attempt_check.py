@@ -152,31 +152,29 @@ def _compute_parts(
         found.context = proof.commitment_context_of(progress)
         found.course = yield from _check_course(progress)
     if {"committed", "revealed", "verdict"} <= steps:
-        yield from _check_sequence(progress, rulebooks, found)
+        yield from proof.check_commitment(progress, rulebooks)
+        found.unknown_rules = proof.unknown_rules(progress, rulebooks)
+        found.expected_sequence = proof.compute_sequence(progress)
+        found.grade = "sequence"
+        profile = rulebooks.find(proof.hex_field(progress, "committed", "profile_hash"))
+        yield from proof.check_leader(progress, found.expected_sequence, profile)
+        if found.course is not None:
+            yield from proof.check_gates(progress, found.course, found.expected_sequence)
+            yield from proof.check_strays(progress, found.course)
+        found.evidence = _record_evidence(progress, found.course, found.expected_sequence)
+        if found.evidence is not None:
+            yield from proof.check_looks(progress, found.evidence)
     if "verdict" in steps:
         found.reason_checks = check_reasons(_end_reasons(progress), found.evidence)
         yield from proof.check_counts(progress, found.course, found.expected_sequence)
-        yield from _check_disproved(progress, found.reason_checks)
+        end = _end_step(progress)
+        for each in found.reason_checks:
+            if each.says == "disproved":
+                what = f"{each.reason} does not follow from the opened record"
+                yield VerifyFinding(end.n, what, _MADE_UP_REASON_MEANS)
     if {"committed", "verdict"} <= steps and proof.has_open_hands(progress):
         yield from proof.check_hands(progress, found.evidence)
         found.grade = "hands" if found.evidence is not None else found.grade
-
-
-def _check_sequence(
-    progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
-) -> Findings:
-    yield from proof.check_commitment(progress, rulebooks)
-    found.unknown_rules = proof.unknown_rules(progress, rulebooks)
-    found.expected_sequence = proof.compute_sequence(progress)
-    found.grade = "sequence"
-    profile = rulebooks.find(proof.hex_field(progress, "committed", "profile_hash"))
-    yield from proof.check_leader(progress, found.expected_sequence, profile)
-    if found.course is not None:
-        yield from proof.check_gates(progress, found.course, found.expected_sequence)
-        yield from proof.check_strays(progress, found.course)
-    found.evidence = _record_evidence(progress, found.course, found.expected_sequence)
-    if found.evidence is not None:
-        yield from proof.check_looks(progress, found.evidence)
 
 
 def _record_evidence(
@@ -291,14 +289,6 @@ def _check_arrivals(progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
         counted = f"fed {verdict.data['fed']} and refed {verdict.data['refed']}"
         what = f"the verdict has {counted}, the boards' events have {count} arrivals"
         yield VerifyFinding(verdict.n, what, "the counts were not taken from the boards' events")
-
-
-def _check_disproved(progress: AttemptHistory, verdicts: Sequence[ReasonCheck]) -> Findings:
-    end = _end_step(progress)
-    for each in verdicts:
-        if each.says == "disproved":
-            what = f"{each.reason} does not follow from the opened record"
-            yield VerifyFinding(end.n, what, _MADE_UP_REASON_MEANS)
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:

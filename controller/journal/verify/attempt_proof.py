@@ -97,8 +97,6 @@ def _typed_field(progress: AttemptHistory, kind: str, name: str, form: type) -> 
     return value
 
 
-# The number of digits of a hash that people compare.
-_SHOWN_DIGITS = 16
 # The reasons that follow from a refused event, by its code (PROOF.md §7).
 _REASONS_OF_REFUSED_EVENT = {
     LANDED: frozenset(
@@ -154,7 +152,7 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
     hashed = hex_field(progress, "committed", "profile_hash")
     if rulebooks.find(hashed) is not None:
         return None
-    return f"{text_field(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN_DIGITS]}…"
+    return f"{text_field(progress, 'committed', 'profile')} {hashed.hex()[:16]}…"
 
 
 def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence: str) -> Findings:

@@ -68,7 +68,15 @@ def check_attempt_end(progress: AttemptHistory) -> Findings:
     yield from _check_reasons(progress)
     yield from _check_uncut_reason(progress)
     yield from _check_sealed_to_chief(progress)
-    yield from _check_times(progress)
+    before = 0  # A table's clock only goes forward, also over restarts.
+    for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
+        at_ms = step.data.get("at_ms") if step.kind in _KINDS_WITH_TIME else None
+        if type(at_ms) is not int:
+            continue
+        if at_ms < before:
+            what = f"{step.kind} at {at_ms} ms is earlier than the step before it ({before} ms)"
+            yield VerifyFinding(step.n, what, "its time was changed")
+        before = at_ms
     yield from _check_passes(progress)
     yield from _check_boxes(progress)
 
@@ -214,22 +222,6 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Findings:
         yield VerifyFinding(sealed.n, what, "one of the two is false")
 
 
-def _check_times(progress: AttemptHistory) -> Findings:
-    """Yield a finding for each step whose time is earlier than that of the step before it.
-
-    A table's clock only goes forward, also over restarts.
-    """
-    before = 0
-    for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
-        at_ms = step.data.get("at_ms") if step.kind in _KINDS_WITH_TIME else None
-        if type(at_ms) is not int:
-            continue
-        if at_ms < before:
-            what = f"{step.kind} at {at_ms} ms is earlier than the step before it ({before} ms)"
-            yield VerifyFinding(step.n, what, "its time was changed")
-        before = at_ms
-
-
 def _check_boxes(progress: AttemptHistory) -> Findings:
     """Yield a finding if held hands have no sealed box or no end.
 
@@ -312,9 +304,13 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
     steps = set(progress.steps)
     if "committed" not in steps:
         return []  # It committed to nothing, so no step is missing.
+    last = max(entry.n for kind, entry in progress.steps.items() if kind in ATTEMPT_STEPS)
+    began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
+    # One attempt may be dealt ahead while the hands of another are played.
+    is_over = sum(n > last for n in began) >= 2
     due = {
         *_STEPS_TO_HANDS[: _count_steps_taken(progress)],
-        *_steps_of_end(progress, _is_over(progress, progresses)),
+        *_steps_of_end(progress, is_over),
     }
     return [kind for kind in ATTEMPT_STEPS if kind in due - steps]
 
@@ -391,16 +387,6 @@ def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
         "record": not sealed and given_up and (over or "revealed" in steps),
     }
     return {kind for kind, is_due in due.items() if is_due}
-
-
-def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> bool:
-    """Return whether two later attempts began, so that this one must have ended.
-
-    One attempt may be dealt ahead while the hands of another are played.
-    """
-    last = max(entry.n for kind, entry in progress.steps.items() if kind in ATTEMPT_STEPS)
-    began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
-    return sum(n > last for n in began) >= 2
 
 
 def check_record_fields(progress: AttemptHistory) -> Findings:

@@ -122,7 +122,13 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
     refeeding = False
     seen.counts_after.append(seen.counts)
     for event in events:
-        _note_out_of_turn(seen, event)
+        moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
+        if event.code == SHUFFLED:
+            seen.is_shuffled = True
+        elif moves and not seen.is_shuffled:
+            seen.order_errors.append("a card moved before the set was shuffled")
+        elif moves and seen.counts[-1] == 0 and sum(seen.counts[2:6]) >= seen.set_size:
+            seen.order_errors.append("a card moved after the last one")
         card = seen.cards.get(event.index)
         if event.code == AT_READER and card is None:
             refeeding = refeeding or seen.fed == cards
@@ -131,7 +137,10 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
                 seen.order_errors.append(f"index {event.index} follows {len(seen.cards)}")
             looks = seen.looks.setdefault(event.index, [])
             card = CourseCard(event.index, place, refeeding, event.index in doubled, looks=looks)
-            _take_arrival(seen, card)
+            seen.cards[card.index], seen.early_look = card, False
+            seen.fed += not card.from_tray
+            seen.refed += card.from_tray
+            seen.doubles += card.doubled
         elif event.code == GATE and card is not None and card.gate is None:
             card.gate, card.looks_before_gate = _outlet_name(event), len(card.looks)
         elif event.code == LANDED and card is not None and card.gate and card.landed is None:
@@ -151,25 +160,6 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
         _update_counts(seen, event)
     seen.hopper_ran_out = seen.hopper_ran_out or seen.fed >= cards
     return seen
-
-
-def _note_out_of_turn(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Note an error if a card moved before the shuffle was done or after the last landing."""
-    moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
-    if event.code == SHUFFLED:
-        course.is_shuffled = True
-    elif moves and not course.is_shuffled:
-        course.order_errors.append("a card moved before the set was shuffled")
-    elif moves and course.counts[-1] == 0 and sum(course.counts[2:6]) >= course.set_size:
-        course.order_errors.append("a card moved after the last one")
-
-
-def _take_arrival(course: CardCourse, card: CourseCard) -> None:
-    """Add a card that arrived at the window to the course."""
-    course.cards[card.index], course.early_look = card, False
-    course.fed += not card.from_tray
-    course.refed += card.from_tray
-    course.doubles += card.doubled
 
 
 def _take_landing(course: CardCourse, card: CourseCard, outlet: str) -> None:
@@ -192,31 +182,22 @@ def _update_counts(course: CardCourse, event: LoggedBoardEvent) -> None:
 
 def _take_other_event(course: CardCourse, event: LoggedBoardEvent) -> None:
     if event.code == READ:
-        _take_look(course, event)
+        if event.look is not None:
+            course.looks.setdefault(event.index, []).append(event.look)
+        if event.index not in course.cards:
+            # The arrival of the next card may be reported later.
+            next_one = event.index == len(course.cards) + 1 and not course.early_look
+            course.early_look = course.early_look or next_one
+            course.impossible_looks += not next_one
     elif event.code == STRAY:
         course.strays += 1
-        course.double_strays += _is_second_of_double(course, event)
+        landings = [card.landed for card in course.cards.values() if card.gate is not None]
+        course.double_strays += (
+            bool(landings) and all(landings) and landings[-1] == _outlet_name(event)
+        )
     elif event.code == JAM:
         course.jams += 1
         course.not_landed += event.place == _AT_LANDING
-
-
-def _take_look(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Store a look at a card that is at the window, or at the next card.
-
-    The arrival of the next card may be reported later. Any other look is counted as impossible.
-    """
-    if event.look is not None:
-        course.looks.setdefault(event.index, []).append(event.look)
-    if event.index not in course.cards:
-        next_one = event.index == len(course.cards) + 1 and not course.early_look
-        course.early_look = course.early_look or next_one
-        course.impossible_looks += not next_one
-
-
-def _is_second_of_double(course: CardCourse, event: LoggedBoardEvent) -> bool:
-    landings = [card.landed for card in course.cards.values() if card.gate is not None]
-    return bool(landings) and all(landings) and landings[-1] == _outlet_name(event)
 
 
 def _outlet_name(event: LoggedBoardEvent) -> str:

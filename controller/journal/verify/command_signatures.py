@@ -37,7 +37,15 @@ def check_commands(
     """
     commands = [entry for entry in entries if entry.kind == "command"]
     yield from _check_each_command(entries, commands, whole=whole)
-    yield from _check_document_signatures(entries)
+    for entry in entries:
+        if entry.kind != "taken_over":
+            continue
+        said = [str(entry.data.get(name)) for name in ("digest", "verify", "sig")]
+        try:
+            check_document(*said)
+        except BadSignature:
+            what = f"the match from {entry.data.get('table')} is not signed by that table"
+            yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
     yield from check_command_effects(entries, commands, progresses, whole=whole)
     if whole:
         yield from check_person_events(entries, progresses)
@@ -68,19 +76,6 @@ def _check_each_command(
                 yield from _check_signature(command, beside, table_key)
     for n in kept:
         yield VerifyFinding(n, "a withheld command has no row after it", _NOT_GIVEN_MEANS)
-
-
-def _check_document_signatures(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each match from another table without the signature of that table."""
-    for entry in entries:
-        if entry.kind != "taken_over":
-            continue
-        said = [str(entry.data.get(name)) for name in ("digest", "verify", "sig")]
-        try:
-            check_document(*said)
-        except BadSignature:
-            what = f"the match from {entry.data.get('table')} is not signed by that table"
-            yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
 
 
 def _check_role(command: JournalEntry) -> Findings:

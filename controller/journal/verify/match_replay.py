@@ -21,13 +21,8 @@ from controller.machine.commands.command_request import CommandSigner
 from controller.machine.commands.match_commands import meeting_data
 from controller.machine.state.due_deals import is_match_over
 from controller.machine.state.table_match import TableMatch, arriving_match, dry_run, fold_match
+from controller.match import match_events as events
 from controller.match.match_effects import EventRefused
-from controller.match.match_events import (
-    HandsRecounted,
-    MatchEvent,
-    TableSuspended,
-    decode_match_event,
-)
 from controller.match.refusals import RefusedError
 from controller.messages import Role
 from controller.rules.profile import Profile
@@ -47,7 +42,7 @@ class _MatchRow(NamedTuple):
     """A row of the match, its event, and the state of the match before it."""
 
     entry: JournalEntry
-    event: MatchEvent
+    event: events.MatchEvent
     before: TableMatch
 
 
@@ -105,7 +100,7 @@ def check_matches(
             if play.match is None:
                 yield VerifyFinding(entry.n, "this row belongs to no match", _MADE_UP_MATCH_MEANS)
                 continue
-            row = _MatchRow(entry, decode_match_event(entry.data), play)
+            row = _MatchRow(entry, events.decode_match_event(entry.data), play)
             yield from _check_accepted(row)
             yield from _check_place(row, at_ms)
             at_ms = row.event.at_ms
@@ -196,7 +191,10 @@ def _check_command(
     data = command.data
     made: range = range(0)
     if "result" in data and "refused" not in data and data.get("cmd") in EVENT_MAKERS:
-        said = _command_data(command, entries)
+        # The row before may contain the arguments.
+        before = entries[command.n - 2] if command.n > 1 else None
+        kept = before.data if before is not None and before.kind == "command_kept" else {}
+        said = {**command.data, **kept}
         made = _caused_rows(said, waiting)
         is_rowless = _ROWLESS_COMMANDS.get(said["cmd"])
         if not made and not (is_rowless and is_rowless(said, context)):
@@ -207,13 +205,6 @@ def _check_command(
             what = f"{data['cmd']} was answered with the phase {phase}, but the match is in another"
             yield VerifyFinding(command.n, what, "the answer was changed")
     yield from _check_unordered(waiting, entries, made)
-
-
-def _command_data(command: JournalEntry, entries: Sequence[JournalEntry]) -> dict[str, Any]:
-    """Return a command's data with the arguments, which may be in the row before it."""
-    before = entries[command.n - 2] if command.n > 1 else None
-    kept = before.data if before is not None and before.kind == "command_kept" else {}
-    return {**command.data, **kept}
 
 
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
@@ -230,7 +221,7 @@ def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> boo
     match = context.play.match
     if match is None or _arguments_of(said).get("area"):
         return match is None
-    _, effects = dry_run(context.play, TableSuspended(at_ms=match.now_ms, reason=""))
+    _, effects = dry_run(context.play, events.TableSuspended(at_ms=match.now_ms, reason=""))
     return any(isinstance(effect, EventRefused) for effect in effects)
 
 
@@ -301,11 +292,11 @@ def _check_unordered(
     recounted = False
     for at, row in enumerate(waiting):
         name = row.event.__struct_config__.tag
-        if isinstance(row.event, TableSuspended):
+        if isinstance(row.event, events.TableSuspended):
             stands = recounted or _leaves_table(row.entry, entries)
         else:
             stands = name in _EVENTS_WITHOUT_COMMAND
-        recounted = recounted or isinstance(row.event, HandsRecounted)
+        recounted = recounted or isinstance(row.event, events.HandsRecounted)
         if at not in made and not stands:
             yield VerifyFinding(row.entry.n, f"no command ordered {name}", _MADE_UP_MATCH_MEANS)
 

@@ -33,18 +33,11 @@ def catch_malformed(checks: Findings, n: int | None, what: str) -> Findings:
     """Yield the findings of `checks`, and a finding if a malformed entry makes them fail."""
     try:
         yield from checks
-    except _MALFORMED_ERRORS as error:
+    except (*_MALFORMED_ERRORS, RecursionError) as error:
         yield VerifyFinding(n, f"{what} is malformed: {error!r}", "it cannot be proved")
 
 
-_MALFORMED_ERRORS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    TypeError,
-    ValueError,
-    RecursionError,
-)
+_MALFORMED_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):

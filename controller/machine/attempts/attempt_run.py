@@ -16,10 +16,7 @@ from controller.deal.ledger import Ledger
 from controller.deal.observations import AttemptStopped, BothBegan, ShufflerDone
 from controller.faults import driver_error_fault, fault
 from controller.machine.attempts.attempt_start import AttemptDeps, AttemptEnded, AttemptStart
-from controller.machine.attempts.attempt_writer import (
-    AttemptWriter,
-    opens_at_deal_end,
-)
+from controller.machine.attempts.attempt_writer import AttemptWriter, opens_at_deal_end
 from controller.machine.attempts.card_loop import CardLoop
 from controller.machine.boards.board_observations import (
     BoardObservations,
@@ -44,11 +41,9 @@ _FINAL_COUNT_FIELDS = (
 class AttemptRun(AttemptStart):
     """The run of one attempt, from the boards' BEGIN to its end, with the writer of its entries.
 
-    `run` ends at held hands; hand_release.py continues from there.
-
-    `cards_at_rest` is set as soon as no card of the attempt moves any more. `lift_raised` is done
-    when the dealer board reports that the lift is up. `hands_out` is True once the hands may have
-    left the machine.
+    `run` ends at held hands; hand_release.py continues from there. `cards_at_rest` is set as soon
+    as no card of the attempt moves any more. `lift_raised` is done when the dealer board reports
+    that the lift is up. `hands_out` is True once the hands may have left the machine.
     """
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
@@ -59,7 +54,7 @@ class AttemptRun(AttemptStart):
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_writing_shuffled = False
         self.hands_out = False
-        self._events_without_reads: list[BoardEvent] = []
+        self._events_without_reads: list[BoardEvent] = []  # In order of receipt.
         self._observations = BoardObservations(self.number)
         self.collects_events = False
         self._events_before_verdict: int | None = None
@@ -68,18 +63,11 @@ class AttemptRun(AttemptStart):
 
     @property
     def needs_boards(self) -> bool:
-        """Return whether the attempt's next step needs the boards, which must then know the
-        attempt.
-        """
+        """Return whether the attempt's next step needs boards that know the attempt."""
         book = self.writer
         if book.outcome is None:
             return not book.is_key_lost
         return book.is_held and not book.has("released")
-
-    @property
-    def events_without_reads(self) -> Sequence[BoardEvent]:
-        """Return the board events so far, without the reader's looks, in order of receipt."""
-        return self._events_without_reads
 
     @property
     def all_events(self) -> Sequence[BoardEvent]:
@@ -89,10 +77,8 @@ class AttemptRun(AttemptStart):
     def replay(self, events: Iterable[BoardEvent]) -> None:
         """Handle past `events` again, in an order in which they can have happened."""
         self.collects_events = False
-        dealt = (
-            self.writer.has("begun") and self.writer.outcome is None and not self.writer.is_key_lost
-        )
-        if dealt:
+        book = self.writer
+        if book.has("begun") and book.outcome is None and not book.is_key_lost:
             self.card_loop = self._new_card_loop()
             self.card_loop.is_replaying = True
             self.card_loop.observe(BothBegan())
@@ -147,9 +133,13 @@ class AttemptRun(AttemptStart):
         starts the comparison of the counts, so this refusal does not stop the attempt.
         """
         looks = isinstance(refused.command, LookCommand | RereadCommand)
-        counted_on = looks and refused.result is BoardResult.WRONG_INDEX
-        if not counted_on:
-            self._spawn(self._stop_for_refusal(refused))
+        if looks and refused.result is BoardResult.WRONG_INDEX:
+            return
+
+        async def stop() -> None:
+            self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
+
+        self._spawn(stop())
 
     def on_line_lost(self, reason: str) -> None:
         """Stop the attempt, because a board cannot be reached.
@@ -211,7 +201,7 @@ class AttemptRun(AttemptStart):
     async def run(
         self, uncut: str | None = None, start_command: AcceptedCommand | None = None
     ) -> AttemptOutcome:
-        """Deal until the hands are held, or until the attempt has ended without hands.
+        """Deal until the hands are held or the attempt has ended without hands.
 
         Return the outcome.
 
@@ -261,10 +251,7 @@ class AttemptRun(AttemptStart):
         )
 
     async def _deal(self) -> tuple[str, ...]:
-        """Deal the cards, and return the reasons if there are no hands.
-
-        Return the reasons why there are no right hands, or () if there are.
-        """
+        """Deal the cards. Return the reasons why there are no right hands, or () if there are."""
         assert self.card_loop is not None
         self._require_running()
         if self._record.state.pauses:
@@ -294,9 +281,6 @@ class AttemptRun(AttemptStart):
         await self._record.sync()
         assert self.card_loop is not None
         self.card_loop.observe(ShufflerDone())
-
-    async def _stop_for_refusal(self, refused: BoardRefused) -> None:
-        self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
 
     async def _compare_counts(self, index: int) -> None:
         """Compare the counts of both boards, because only one of them reported card `index`.
@@ -348,9 +332,7 @@ class AttemptRun(AttemptStart):
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Write the hash that binds the hands, and the verdict, before the hands can be
-        released.
-        """
+        """Write the verdict and the hash that binds the hands, before a release is possible."""
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)
@@ -417,7 +399,7 @@ class AttemptRun(AttemptStart):
         They are in one commit with the verdict. If the daemon dies afterwards, people still see the
         reason, and the next run finds the attempt ended.
         """
-        why = {reason: fault_place(reason, self.events_without_reads) for reason in reasons}
+        why = {reason: fault_place(reason, self._events_without_reads) for reason in reasons}
         if "BOARD_REFUSED" in why:
             why["BOARD_REFUSED"] = {"found": self._refusal_text}
         self._record.raise_faults(

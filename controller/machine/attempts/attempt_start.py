@@ -7,14 +7,11 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from controller.deal.attempt import AttemptState
 from controller.faults import driver_error_fault
-from controller.machine.attempts.attempt_writer import (
-    AttemptBinding,
-    AttemptWriter,
-)
+from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
 from controller.machine.boards.board_log import BoardLog
 from controller.machine.boards.board_observations import (
     BEGIN_RETRY_INTERVAL_S,
@@ -54,15 +51,8 @@ class AttemptDeps:
     on_change: Callable[[], None]
 
 
-_UNCUT_REASON_MISSING: Final = {
-    "found": Words("no reason", "未写理由"),
-    "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
-}
-"""Evidence of the refusal when a deal is started while its cut is awaited."""
-
-
 class AttemptEnded(Exception):
-    """The attempt ends without hands, for these reasons."""
+    """The exception that ends an attempt without hands, for `reasons`."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__(*reasons)
@@ -82,10 +72,8 @@ class AttemptStart:
         self._stop_reason: asyncio.Future[str] = self._loop.create_future()
         self._final_state: asyncio.Future[AttemptState] = self._loop.create_future()
         self._final_count: dict[str, Any] = {}
-        self._refusal_text = (
-            # The fault of the count: no command was refused.
-            f"{BoardResult.NOT_LOCKED.name} (dealer)"
-        )
+        # The fault of the count: no command was refused.
+        self._refusal_text = f"{BoardResult.NOT_LOCKED.name} (dealer)"
 
     async def commit(self, start_command: AcceptedCommand | None, uncut: str | None) -> None:
         """Publish the commitment, and answer the command that began the deal.
@@ -101,11 +89,10 @@ class AttemptStart:
             start_command.send_answer()
 
     async def take_cut(self, uncut: str | None) -> None:
-        """Wait for the cut and write it.
+        """Wait for the cut, and write it into the journal.
 
-        If `uncut` is the referee's reason, write that there is no cut.
-
-        Raises AttemptEnded, StorageFailed.
+        If `uncut` is the referee's reason, write that there is no cut. Raises AttemptEnded,
+        StorageFailed.
         """
         if uncut is not None:
             self.writer.write_cut(None, uncut)
@@ -113,9 +100,8 @@ class AttemptStart:
             return
         cutter = self._deps.first_cutter()
         asked = {} if cutter is None else {"pocket": cutter}
-        late = self._loop.call_later(
-            self._deps.cut_timeout_s, self._record.raise_fault, "CUT_LATE", asked
-        )
+        limit_s = self._deps.cut_timeout_s
+        late = self._loop.call_later(limit_s, self._record.raise_fault, "CUT_LATE", asked)
         try:
             while not await self._take_one_cut():
                 pass
@@ -124,19 +110,17 @@ class AttemptStart:
             self._record.clear_fault("CUT_LATE")
 
     async def _take_one_cut(self) -> bool:
-        """Wait for one command to cut, and return whether it was accepted.
-
-        Return whether it was the cut.
-        """
+        """Wait for one command to cut, and return whether it was accepted."""
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
-        vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
+        vetoed = self._deps.processor.checks.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
             order.refuse_with(vetoed)
             return False
         if order.message.cmd == "start_deal":
             cut, seat, reason = None, None, uncut_reason(order)
             if reason is None:
-                order.refuse("BAD_COMMAND", **_UNCUT_REASON_MISSING)
+                due = Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由")
+                order.refuse("BAD_COMMAND", found=Words("no reason", "未写理由"), expected=due)
                 return False
         else:
             cut, seat, reason = order.args.n, order.args.seat or self._deps.first_cutter(), None
@@ -190,9 +174,7 @@ class AttemptStart:
     async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Make one board begin the attempt.
 
-        Repeat the command if the obstacle is gone.
-
-        Raises AttemptEnded, DriverError.
+        Repeat the command if the obstacle is gone. Raises AttemptEnded, DriverError.
         """
         for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
             try:
@@ -205,7 +187,7 @@ class AttemptStart:
             await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
 
     async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
-        """Return the fault that explains a board's refusal, and keep the text for people."""
+        """Return the fault that explains a board's refusal, and store the refusal as text."""
         self._refusal_text = f"{refused.result.name} ({refused.board})"
         why, self._final_count = await refusal_fault(
             refused, self._deps.dealer, are_cards_fed=dealt

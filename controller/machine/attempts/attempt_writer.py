@@ -69,11 +69,9 @@ class AttemptPlan:
 class AttemptWriter:
     """The writer of one attempt's journal entries.
 
-    `key` seals them, and `seed` fixes the sequence.
-
-    `vault` holds the faces of this attempt until `close`. If the key was lost with the power, there
-    are no faces, and nothing can be opened. A step that the journal already contains is not written
-    again.
+    `key` seals them, and `seed` fixes the sequence. `vault` holds the faces of this attempt until
+    `close`. If the key was lost with the power, there are no faces, and nothing can be opened. A
+    step that the journal already contains is not written again.
     """
 
     def __init__(
@@ -110,8 +108,9 @@ class AttemptWriter:
 
     @classmethod
     def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
-        """Return a writer for a new attempt, with a new seed and a new key, which `chief` can
-        open too.
+        """Return a writer for a new attempt, with a new seed and a new key.
+
+        The owner of the public key `chief` can open the new key too.
         """
         key = AttemptKey.new(bound_to.entropy)
         return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
@@ -125,7 +124,9 @@ class AttemptWriter:
         The vault gets its bound hands back. Raises UnsealError, and KeyError for an attempt without
         a commitment.
         """
-        seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))
+        seed = (
+            b"" if key is None else key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
+        )
         book = cls(bound_to, _plan_of(progress), key, seed)
         book._written_data = {kind: entry.data for kind, entry in progress.steps.items()}
         book._commitment = bytes.fromhex(book._written_data["committed"]["commitment"])
@@ -133,7 +134,7 @@ class AttemptWriter:
         book.vault.begin(progress.attempt)
         box = book._written_data.get("hands_box")
         if key is not None and box is not None:
-            plain = key.unseal(_from_base64(box["box"]))
+            plain = key.unseal(base64.b64decode(box["box"]))
             book._nonce = plain[: fair.NONCE_BYTES]
             book.vault.restore_hands(progress.attempt, plain[fair.NONCE_BYTES :])
         return book
@@ -153,8 +154,9 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Return whether a power cut destroyed the key, so that only the chief can open the
-        attempt.
+        """Return whether a power cut destroyed the key.
+
+        Then only the chief can open the attempt.
         """
         return self._key is None
 
@@ -252,10 +254,9 @@ class AttemptWriter:
     def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
         """Write that the hands are out.
 
-        `waited` has the waiting times in ms; `lead` names the leader.
-
-        "turn_up": the turned-up card, and the seat that got it. "holder": the seat with the leading
-        card, whose face is in the rulebook (seed 002 A7). "none": no leader.
+        `waited` has the waiting times in ms; `lead` names the leader. "turn_up": the turned-up
+        card, and the seat that got it. "holder": the seat with the leading card, whose face is in
+        the rulebook (seed 002 A7). "none": no leader.
         """
         self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
@@ -266,10 +267,9 @@ class AttemptWriter:
     def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
         """Write seed and cut, and for played hands the path of each card.
 
-        Without the key, write that only the chief can open them.
-
-        `events` are the board events of hands that were played, so that people can compare the
-        pockets of their cards. For an attempt without hands they are in the record that follows.
+        Without the key, write that only the chief can open them. `events` are the board events of
+        hands that were played, so that people can compare the pockets of their cards. For an
+        attempt without hands they are in the record that follows.
         """
         if self.is_key_lost:
             self._write("sealed_to_chief", {"reason": "POWER"})
@@ -283,8 +283,7 @@ class AttemptWriter:
         final_count: Mapping[str, Any],
         events_before_verdict: int | None = None,
     ) -> dict[str, Any]:
-        """Return everything that was observed in an attempt: its board events, its hands, the
-        final count.
+        """Return the record of an attempt: its board events, its hands and the final count.
 
         `final_count` has the sensors at the end, if they were asked. `events_before_verdict` is the
         number of events before the verdict. The record contains the attempt's key, which hides
@@ -319,14 +318,10 @@ class AttemptWriter:
         (released_hands.py).
         """
         self.vault.forget()
-        if not self._keeps_key:
-            self._binding.key_files.remove(self.number)
-
-    @property
-    def _keeps_key(self) -> bool:
         played = self.has("released") and self.has("revealed")
         opened = self.has("record") or self.has("recalled") or self.is_key_lost
-        return played and not opened and self._binding.profile.hands_opened != "never"
+        if opened or not played or self._binding.profile.hands_opened == "never":
+            self._binding.key_files.remove(self.number)
 
     def _write_verdict(
         self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
@@ -383,10 +378,6 @@ def _plan_of(progress: AttemptHistory) -> AttemptPlan:
 
 def _to_base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
-
-
-def _from_base64(text: str) -> bytes:
-    return base64.b64decode(text)
 
 
 def opens_at_deal_end(when: str, *, practice: bool) -> bool:

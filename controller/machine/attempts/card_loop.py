@@ -28,10 +28,10 @@ both boards are compared. If they agree, the card goes to the tray.
 
 
 class CardLoop:
-    """The part of an attempt that routes the cards: it passes observations to the pure attempt
-    and carries out its effects.
+    """The part of an attempt that routes the cards.
 
-    `dealer` and `reader` write a command to their board. `stop_motion` stops all motion.
+    It passes observations to the pure attempt and carries out its effects. `dealer` and `reader`
+    write a command to their board. `stop_motion` stops all motion.
 
     `on_count_due` is called when the last card has landed. The caller answers with
     `observe(FinalCount)`. `on_look_overdue` is called with the index of a card that only one board
@@ -76,7 +76,7 @@ class CardLoop:
             todo.AwaitLook: self._await_look,
             todo.RequestFinalCount: lambda e: on_count_due(),
             todo.HoldHands: lambda e: self._end(),
-            todo.RefuseHands: self._refuse,
+            todo.RefuseHands: lambda e: self._end(),
         }
 
     def observe_board(self, observation: Observation) -> None:
@@ -96,7 +96,7 @@ class CardLoop:
         self.observe(AttemptStopped(reason))
 
     def is_look_overdue(self, index: int) -> bool:
-        """Return whether only one board has reported a card, although the other's time is over.
+        """Return whether the report of the second board on card `index` is overdue.
 
         Return False while a new wait runs (for a second look) and while the table is paused. The
         counts are compared again afterwards.
@@ -109,9 +109,7 @@ class CardLoop:
         return waits or (early is not None and early.index == index)
 
     def give_up_look(self, index: int) -> None:
-        """Stop waiting for the other board's report on a card. The card goes to the tray for a
-        second look.
-        """
+        """Stop waiting for the second board's report on a card, and send the card to the tray."""
         self.observe(LookOverdue(index))
 
     def pause(self) -> None:
@@ -156,21 +154,18 @@ class CardLoop:
         The journal contains what the sensors saw, but not that a wait ended. So a card that went to
         the tray without a route must have been overdue.
         """
-        if (
-            isinstance(observation, CardGated)
-            and observation.outlet == TRAY
-            and self._has_no_route(observation.index)
-        ):
-            self.observe(LookOverdue(observation.index))
+        if isinstance(observation, CardGated) and observation.outlet == TRAY:
+            card = self.attempt.ledger.card(observation.index)
+            if card is not None and card.route is None:
+                self.observe(LookOverdue(card.index))
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
         """Use the route that the board already has for the card at its hold point.
 
-        Return False for a wrong one.
-
-        A board keeps the first route that it received. The earlier run that sent it may have
-        stopped waiting for the card's look, which sends a card to the tray.
+        Return False for a wrong route. A board keeps the first route that it received. The earlier
+        run that sent it may have stopped waiting for the card's look, which sends a card to the
+        tray.
         """
         card = self.attempt.ledger.card(index)
         if card is None or card.gated is not None or card.route == outlet:
@@ -188,16 +183,11 @@ class CardLoop:
         self.is_replaying = False
         attempt = self.attempt
         if attempt.stage is Stage.ENDED:
-            self._stop_motion()
             self._end()
         elif attempt.stage is Stage.CHECKING:
             self._on_count_due()
         else:
             self.resend_targets()
-
-    def _has_no_route(self, index: int) -> bool:
-        card = self.attempt.ledger.card(index)
-        return card is not None and card.route is None
 
     def close(self) -> None:
         """Cancel the timer."""
@@ -223,10 +213,8 @@ class CardLoop:
         self._look_timer = None
         self._on_look_overdue(index)
 
-    def _refuse(self, refuse: todo.RefuseHands) -> None:
-        self._stop_motion()
-        self._end()
-
     def _end(self) -> None:
+        if self.attempt.stage is Stage.ENDED:
+            self._stop_motion()
         self.close()
         self._on_end(self.attempt)

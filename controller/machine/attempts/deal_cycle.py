@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -33,13 +33,6 @@ from controller.seats import next_seat
 from drivers.errors import DriverError
 
 
-class DealStart(NamedTuple):
-    """The next deal, and the command that begins it. None: it begins automatically."""
-
-    due: NextDeal
-    command: AcceptedCommand | None
-
-
 @dataclass(frozen=True)
 class DealSettings:
     """The settings of the table's configuration for its deals.
@@ -56,7 +49,10 @@ class DealSettings:
 
 
 class DealCycle:
-    """The loop that deals one deal after another at one table."""
+    """The loop that deals one deal after another at one table.
+
+    `startable_deal` is the deal that a command may begin now, or None.
+    """
 
     def __init__(
         self, deps: AttemptDeps, table_boards: TableBoards, settings: DealSettings
@@ -71,13 +67,8 @@ class DealCycle:
         )
         self._unopened_hands = UnopenedHands(deps.binding, settings.practice_match)
         self._present_deal: NextDeal | None = None
-        self._startable_deal: NextDeal | None = None
+        self.startable_deal: NextDeal | None = None
         self._last_end_s = 0.0
-
-    @property
-    def startable_deal(self) -> NextDeal | None:
-        """Return the deal that a command may begin now, or None."""
-        return self._startable_deal
 
     @property
     def loaded_set(self) -> CardSetState:
@@ -93,10 +84,7 @@ class DealCycle:
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
-        """React to a change of the match.
-
-        Void or publish the hands that the match no longer needs.
-        """
+        """React to a changed match: void or publish the hands that it no longer needs."""
         self._match_news.set()
         self._table_boards.hands_with_players.on_match_changed()
         self._unopened_hands.on_match_changed()
@@ -118,13 +106,11 @@ class DealCycle:
 
     @property
     def is_ahead(self) -> bool:
-        """Return whether the running attempt belongs to a later deal than the one that is
-        played.
-        """
+        """Return whether the running attempt is for a later deal than the present one."""
         match, due = self._record.match_written.match, self._present_deal
-        return (
-            match is not None and due is not None and not due.is_practice and match.deal < due.deal
-        )
+        if match is None or due is None or due.is_practice:
+            return False
+        return match.deal < due.deal
 
     @property
     def set_size(self) -> int:
@@ -132,8 +118,9 @@ class DealCycle:
         return self._profile.deck.cards
 
     def cutters(self) -> tuple[Seat, ...]:
-        """Return the seats that may cut the present attempt, in order of precedence. () means any
-        seat.
+        """Return the seats that may cut for the running attempt, in order of precedence.
+
+        () means any seat.
         """
         match, due = self._record.match_written.match, self._present_deal
         if match is None or due is None or due.is_practice:
@@ -157,12 +144,13 @@ class DealCycle:
     async def run(self) -> None:
         """Deal until the task is cancelled. Raises StorageFailed."""
         self._table_boards.unfinished_runs = list(read_unfinished(self._deps))
-        self._unopened_hands.remove_stale_keys(
-            [left.number for left in self._table_boards.unfinished_runs]
-        )
-        while self._table_boards.unfinished_runs:
-            left = self._table_boards.unfinished_runs.pop(0)
-            self._present_deal = _deal_of_plan(left.writer.plan, self._settings.practice_match)
+        unfinished = self._table_boards.unfinished_runs
+        self._unopened_hands.remove_stale_keys([left.number for left in unfinished])
+        while unfinished:
+            left = unfinished.pop(0)
+            match_id, deal = left.writer.plan.match_id, left.writer.deal
+            is_practice = match_id == self._settings.practice_match
+            self._present_deal = NextDeal(match_id=match_id, deal=deal, is_practice=is_practice)
             self._table_boards.run = left
             await compare_with_boards(left, self._clearing.poll_statuses)
             self._void_if_not_needed()  # The reason to void it may have come while no daemon ran.
@@ -171,21 +159,21 @@ class DealCycle:
             await self._table_boards.ready.wait()
             start = await self._next_start()
             if start is not None:
-                await self._run_attempt(start)
+                await self._run_attempt(*start)
 
     # Before an attempt.
 
-    async def _next_start(self) -> DealStart | None:
+    async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
         """Return the next deal when it may begin, with the command that begins it.
 
-        None: call again.
+        The command is None if the deal begins automatically. Return None if the situation may have
+        changed, so that the caller calls again.
         """
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
         due = self._next_deal()
-        if due is None or (
-            self._table_boards.hands_with_players.run is not None and not due.is_ahead
-        ):
+        out = self._table_boards.hands_with_players.run is not None
+        if due is None or (out and not due.is_ahead):
             await self._watch_hopper()
             return None
         if due.clear_first:
@@ -204,7 +192,7 @@ class DealCycle:
             if order is not None:
                 order.refuse("BOARD_AWAY" if away else "NO_DEAL_DUE")
             return None
-        return DealStart(due, order) if due.is_automatic or order is not None else None
+        return (due, order) if due.is_automatic or order is not None else None
 
     def _next_deal(self) -> NextDeal | None:
         """Return the next deal that the present match needs, or None."""
@@ -231,7 +219,7 @@ class DealCycle:
 
     async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
         """Wait for the command that begins `due`. Return None if another deal is due by then."""
-        self._startable_deal = due
+        self.startable_deal = due
         self._match_news.clear()
         self._deps.on_change()
         ordered = asyncio.ensure_future(self._deps.processor.wait_for("start_deal"))
@@ -243,11 +231,12 @@ class DealCycle:
             return ordered.result() if ordered.done() else None
         finally:
             ordered.cancel()
-            self._startable_deal = None
+            self.startable_deal = None
 
     async def _watch_hopper(self) -> None:
-        """Wait for news while people have the cards, and warn if cards are put into the hopper too
-        early.
+        """Wait for a change of the match while people have the cards.
+
+        Raise a fault if cards are put into the hopper too early.
         """
         self._match_news.clear()
         with suppress(DriverError):
@@ -255,14 +244,9 @@ class DealCycle:
             self._clearing.show_openings(status)
             early = status.sees_hopper and self._is_evidence_needed()
             self._record.set_fault("SET_TOO_EARLY", early)
-            if (
-                self._table_boards.hands_with_players.are_played_elsewhere
-                and status.sees_hopper
-                and status.lift_down
-            ):
-                await (
-                    self._table_boards.hands_with_players.close()
-                )  # Played at another table, and its cards are back.
+            played = self._table_boards.hands_with_players
+            if played.are_played_elsewhere and status.sees_hopper and status.lift_down:
+                await played.close()  # Its match is at another table, and its cards are back.
         await self._wait_for_news(set())
 
     def _is_evidence_needed(self) -> bool:
@@ -273,7 +257,7 @@ class DealCycle:
         return match.phase in DEAL_UNDER_WAY
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait for news, for one of `others`, or until the next poll of the sensors."""
+        """Wait for a change of the match, one of `others`, or the next poll of the sensors."""
         news = asyncio.ensure_future(self._match_news.wait())
         waiting: set[asyncio.Future[Any]] = {news, *others}
         try:
@@ -285,15 +269,14 @@ class DealCycle:
 
     # During an attempt.
 
-    async def _run_attempt(self, start: DealStart) -> None:
+    async def _run_attempt(self, due: NextDeal, command: AcceptedCommand | None) -> None:
         chief = self.chief_key  # The roster at the moment of the commitment counts.
         if chief is None:
-            if start.command is not None:
-                start.command.refuse("NO_CHIEF")
+            if command is not None:
+                command.refuse("NO_CHIEF")
             return
-        due = self._present_deal = start.due
-        known = self._table_boards.known_attempts
-        number = max(self._record.state.attempts, *known, 0) + 1
+        self._present_deal = due
+        number = max(self._record.state.attempts, *self._table_boards.known_attempts, 0) + 1
         loaded = self.loaded_set
         plan = AttemptPlan(
             match_id=due.match_id,
@@ -304,9 +287,9 @@ class DealCycle:
             passes=self._profile.shuffles(due.deal),
         )
         self._record.clear_fault("TWO_MISDEALS")
-        uncut = None if start.command is None else uncut_reason(start.command)
+        uncut = None if command is None else uncut_reason(command)
         run = AttemptRun(self._deps, AttemptWriter.new(self._deps.binding, plan, chief))
-        await self._complete_attempt(run, uncut, start.command)
+        await self._complete_attempt(run, uncut, command)
 
     async def _complete_attempt(
         self,
@@ -326,8 +309,9 @@ class DealCycle:
             self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
-        """Show an open lid or a pressed e-stop while the table waits for a cut, so that people
-        close them.
+        """Show an open lid or a pressed emergency stop as a fault until the cut is made.
+
+        So people can close them in time.
         """
         async for status in self._clearing.poll_statuses():
             if run.writer.has("cut") or run.writer.outcome is not None:
@@ -335,9 +319,7 @@ class DealCycle:
             self._clearing.show_openings(status)
 
     async def _release_hands(self, run: AttemptRun) -> None:
-        """Release the held hands when a command requests it, and wait until the lift is down
-        again.
-        """
+        """Release the held hands on a command, and wait until the lift is down again."""
         due, out = self._present_deal, self._table_boards.hands_with_players
         assert due is not None  # Every attempt is dealt for a deal.
         watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
@@ -373,9 +355,7 @@ class DealCycle:
         return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
 
     async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
-        """Raise a fault if a set is in the hopper while hands are held, because they could not
-        come out.
-        """
+        """Raise a fault while a set of cards in the hopper blocks the release of held hands."""
         try:
             async for status in self._clearing.poll_statuses():
                 if run.is_released:
@@ -396,7 +376,3 @@ class DealCycle:
             return "none"
         first = deal == 1 if match is None else match.duties is not None and match.duties.turnup
         return "turn_up" if first and self._profile.turnup.deal1 else "none"
-
-
-def _deal_of_plan(plan: AttemptPlan, practice: str) -> NextDeal:
-    return NextDeal(match_id=plan.match_id, deal=plan.deal, is_practice=plan.match_id == practice)

@@ -40,12 +40,10 @@ class HandRelease:
     ) -> bool:
         """Wait for a command to release the hands, then release them.
 
-        Return False if they may no longer be released.
-
-        `lead_rule` returns how the release names the leader. It is called again with the command,
-        because the leader of a deal dealt ahead is not known before. `write_ordered` writes what
-        follows from the command itself. `waiting_times` returns how long people waited. Raises
-        StorageFailed.
+        Return False if they may no longer be released. `lead_rule` returns how the release names
+        the leader. It is called again with the command, because the leader of a deal dealt ahead is
+        not known before. `write_ordered` writes what follows from the command itself.
+        `waiting_times` returns how long people waited. Raises StorageFailed.
         """
         if self._run.writer.has("released"):
             return True
@@ -76,13 +74,13 @@ class HandRelease:
         """
         while True:
             order = await self._run.until_stopped(self._next_command())
-            vetoed = self._deps.processor.actions.step_refusal(order.message.cmd, order.args)
+            vetoed = self._deps.processor.checks.step_refusal(order.message.cmd, order.args)
             if vetoed is None:
                 return order
             order.refuse_with(vetoed)
 
     async def _next_command(self) -> AcceptedCommand:
-        """Return the next command to release the hands that is possible: the hopper must be empty.
+        """Return the next command to release the hands that comes while the hopper is empty.
 
         The board's lock checks this too. But a set that was put back too early must not void right
         hands.
@@ -152,9 +150,7 @@ class HandRelease:
             self._record.clear_fault(name)
 
     async def _can_reach_hands(self) -> bool | None:
-        """Return whether players can reach the hands, or None if the dealer board does not
-        answer.
-        """
+        """Return whether players can reach the hands, or None if the board does not answer."""
         try:
             return can_reach_hands(await retry_once(self._deps.dealer.get_status))
         except DriverError:
@@ -168,7 +164,7 @@ class HandRelease:
         return why
 
     async def _refuse_release(self, command: AcceptedCommand | None, error: Exception) -> str:
-        """Refuse a release that is not possible, and return the fault. Return the reason."""
+        """Refuse a release that is not possible, and return the fault that prevents it."""
         if isinstance(error, AttemptEnded):
             reason = error.reasons[0]
         elif isinstance(error, BoardRefused) and error.result is BoardResult.WRONG_ATTEMPT:

@@ -51,9 +51,8 @@ def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
 class UnfinishedAttempt:
     """An unfinished attempt, as the journal contains it, with its key if that still exists.
 
-    `key` is None if it was lost with the power.
-
-    `is_release_ordered` is True if a command to release its hands was accepted and not refused.
+    `key` is None if it was lost with the power. `is_release_ordered` is True if a command to
+    release its hands was accepted and not refused.
     """
 
     binding: AttemptBinding
@@ -74,16 +73,11 @@ class UnfinishedAttempt:
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
-        """Return the attempt that these entries describe, with the key from its file."""
+        """Return the attempt that `progress` describes, with the key from its file."""
         raw = binding.key_files.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)
         return cls(binding, progress, key if fits else None, release_ordered)
-
-    @property
-    def entry_kinds(self) -> frozenset[str]:
-        """Return the kinds of the entries that the attempt has."""
-        return frozenset(self.progress.steps)
 
     def restore_writer(self) -> AttemptWriter:
         """Return the writer that continues the attempt's entries."""
@@ -95,18 +89,17 @@ class UnfinishedAttempt:
         They end before the first event that cannot be opened, because nothing can be concluded
         after a gap.
         """
-        return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
+        found = takewhile(lambda event: event.is_open, self._wire_events())
+        return [_board_event(event) for event in found]
 
     def record_events(self) -> list[LoggedBoardEvent]:
-        """Return the board events for the record, or [] if a look of the reader cannot be
-        decrypted.
-        """
+        """Return the board events for the record, or [] if one of them cannot be decrypted."""
         return list(self._wire_events()) if self.is_complete else []
 
     @property
     def is_complete(self) -> bool:
         """Return whether every board event can be decrypted."""
-        return all(map(_is_readable, self._wire_events()))
+        return all(event.is_open for event in self._wire_events())
 
     def _wire_events(self) -> Iterator[LoggedBoardEvent]:
         unseal = None if self.key is None else self.key.unseal
@@ -131,7 +124,7 @@ def _is_unfinished(progress: AttemptHistory) -> bool:
 
 
 def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
-    """Return whether an unchanged key file belongs to this attempt."""
+    """Return whether a key belongs to this attempt and was not changed."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
     except (UnsealError, KeyError, ValueError):
@@ -146,10 +139,6 @@ def _is_release_ordered(entries: list[JournalEntry], number: int) -> bool:
         if entry.kind == "command" and entry.attempt == number and entry.data["cmd"] == "release"
     ]
     return bool(orders) and "refused" not in orders[-1]
-
-
-def _is_readable(event: LoggedBoardEvent) -> bool:
-    return event.is_open
 
 
 def _board_event(event: LoggedBoardEvent) -> BoardEvent:

@@ -35,9 +35,7 @@ class HandsWithPlayers:
 
     @property
     def are_played_elsewhere(self) -> bool:
-        """Return whether these hands are being played at another table, to which their match
-        moved.
-        """
+        """Return whether these hands are played at another table, because their match moved."""
         return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
     def dealt_hands(self) -> DealtHands | None:
@@ -65,7 +63,7 @@ class HandsWithPlayers:
             return
         if is_deal_over(self._record.match_written, self._deal):
             self._close_task = asyncio.get_running_loop().create_task(self.close())
-            self._close_task.add_done_callback(_check_close_task)
+            self._close_task.add_done_callback(_check_task)
 
     async def close(self) -> None:
         """Publish the attempt's seed, or write its recall if the deal is dealt again.
@@ -94,10 +92,10 @@ class HandsWithPlayers:
             self._close_task.cancel()
 
 
-def _check_close_task(closing: asyncio.Task[None]) -> None:
-    """Ignore an error of the journal, because the journal itself reports it to its owner."""
-    if not closing.cancelled() and not isinstance(closing.exception(), StorageFailed | None):
-        raise closing.exception() or RuntimeError
+def _check_task(task: asyncio.Task[None]) -> None:
+    """Raise the error of a task, except an error of the journal, which reports it itself."""
+    if not task.cancelled() and not isinstance(task.exception(), StorageFailed | None):
+        raise task.exception() or RuntimeError
 
 
 ENTRIES_PER_TURN = 200
@@ -139,7 +137,7 @@ class UnopenedHands:
         """Publish the records that may be published now."""
         if self._open_task is None and self._next_attempt() is not None:
             self._open_task = asyncio.get_running_loop().create_task(self._open_all())
-            self._open_task.add_done_callback(_check_open_task)
+            self._open_task.add_done_callback(_check_task)
 
     def cancel(self) -> None:
         """Cancel the task."""
@@ -175,11 +173,8 @@ class UnopenedHands:
         )
 
     def _is_key_lost(self, one: PlayedAttempt) -> bool:
-        return (
-            self._opening_rule != "never"
-            and self._has_same_rules(one)
-            and self._read_key(one) is None
-        )
+        opens = self._opening_rule != "never" and self._has_same_rules(one)
+        return opens and self._read_key(one) is None
 
     def _has_same_rules(self, one: PlayedAttempt) -> bool:
         """Return whether an attempt was dealt under the present rules.
@@ -213,7 +208,6 @@ class UnopenedHands:
         book.close()
 
     async def _read_progress(self, one: PlayedAttempt) -> AttemptHistory:
-        """Return all entries of an attempt so far."""
         journal, after, found = self._record.journal, one.first_entry - 1, []
         while after < journal.last_number:
             await self._record.sync()  # what is written and not committed yet is not there to read
@@ -223,9 +217,3 @@ class UnopenedHands:
                     found.append(chained.entry)
             await asyncio.sleep(0)
         return attempt_histories(found)[one.attempt]
-
-
-def _check_open_task(opening: asyncio.Task[None]) -> None:
-    """Ignore an error of the journal, because the journal itself reports it to its owner."""
-    if not opening.cancelled() and not isinstance(opening.exception(), StorageFailed | None):
-        raise opening.exception() or RuntimeError

@@ -41,11 +41,10 @@ class TableClearing:
         self._on_status = on_status
 
     async def wait_lift_down(self, *, set_back: bool) -> None:
-        """Wait until the hands are taken.
+        """Wait until the players have taken the hands and the lift is down.
 
-        With `set_back`, also wait until the set is in the hopper.
-
-        An obstacle that stays for longer than TAKE_TIMEOUT_S is shown as a fault.
+        With `set_back`, also wait until the set is in the hopper. An obstacle that stays for longer
+        than TAKE_TIMEOUT_S is shown as a fault.
         """
         overdue = _OverdueFault(self._record)
         async for status in self.poll_statuses():
@@ -96,8 +95,9 @@ class TableClearing:
             await self._lower(status)
 
     def show_openings(self, status: DealerStatus) -> None:
-        """Set or clear the faults of an open lid and a pressed e-stop, by the dealer board's
-        status.
+        """Show an open lid or a pressed emergency stop as a fault.
+
+        The fault of the lid is cleared when the lid is closed.
         """
         self._record.set_fault("LID_OPENED", status.lid_open)
         if status.estop:
@@ -138,7 +138,7 @@ class _OverdueFault:
         self._since_s = self._loop.time()
 
     def observe(self, name: str | None) -> None:
-        """Store the name of the present obstacle in the catalogue, or None if there is none."""
+        """Store the fault name of the present obstacle, or None if there is none."""
         if name != self._name:
             self._record.clear_fault(self._name or "")
             self._name, self._since_s = name, self._loop.time()

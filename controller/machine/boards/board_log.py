@@ -63,7 +63,9 @@ class BoardLog:
 
     def write(self) -> None:
         """Append the collected events to the journal now."""
-        self._cancel_timer()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         events, self._pending = self._pending, []
         for group in split_into_groups(events):
             attempt = group[0].attempt
@@ -98,8 +100,3 @@ class BoardLog:
             self._journal.flush()
         elif self._syncing is None or self._syncing.done():
             self._syncing = self._loop.create_task(self.sync())
-
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None

@@ -65,9 +65,7 @@ class BoardObservations:
 
 
 def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) -> FinalCount:
-    """Return the final count: the dealer board's counts and sensors, the reader board's pulses, and
-    the vault's verdict on the set.
-    """
+    """Return the final count from the reports of both boards and the vault's verdict on the set."""
     n, w, s, e, _ = status.landed
     return FinalCount(
         hopper_empty=not (status.sees_hopper or status.sees_shuffler),
@@ -84,9 +82,9 @@ def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) 
 
 
 def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
-    """Return the place of the last event behind this reason, as evidence for the fault catalogue.
+    """Return the place where fault `reason` happened, as evidence for the fault catalogue.
 
-    Return {} if no event has a place.
+    It is the place of the last such event. Return {} if no event has a place.
     """
     if reason == "DRIVE_LOST":
         away = [
@@ -203,8 +201,10 @@ def is_transient(refused: BoardRefused, fault: str) -> bool:
 
 
 def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
-    """Return whether the sensors contradict the refusal: the lift has not moved since it was down,
-    and counted hands are in all pockets and nowhere else.
+    """Return whether the sensors contradict the hands that the ledger counted.
+
+    With right hands, the lift has not moved since it was down, and counted hands are in all pockets
+    and nowhere else.
     """
     down = status.lift_down and not status.lift_up
     if refused.result is BoardResult.NOT_CLEAR:
@@ -215,8 +215,9 @@ def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
 
 
 def can_reach_hands(status: DealerStatus) -> bool:
-    """Return whether players can reach their hands: the lift is up, or between its ends with an
-    empty pocket.
+    """Return whether players can reach their hands.
+
+    The lift is then up, or between its ends with an empty pocket.
     """
     return status.lift_up or not (status.lift_down or all(status.sees_pockets))
 

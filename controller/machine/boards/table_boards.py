@@ -6,9 +6,8 @@ so no card may be in the path.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import Protocol
 
 from controller.faults import driver_error_fault
 from controller.journal.entries import StorageFailed
@@ -30,38 +29,18 @@ REOPEN_INTERVAL_S = 1.0
 FaultEvidence = Mapping[str, str]
 
 
-class BoardWatcher(Protocol):
-    """The interface that receives changes of the boards' state."""
-
-    def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Handle a right board that answered."""
-
-    def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
-        """Handle the fault of a board that cannot be used, by its name in the catalogue."""
-
-
 class BoardConnection:
     """The connection to one board, which is opened again when it is lost.
 
-    `taken` and `kept` return, by boot id, the last event number that the journal has received and
-    the last one that is on the disk.
+    `taken` returns, by boot id, the number of the last event that is on the disk.
     """
 
     def __init__(
-        self,
-        link: Link,
-        port: str,
-        *,
-        watcher: BoardWatcher,
-        taken: Callable[[], Mapping[int, int]],
-        kept: Callable[[], Mapping[int, int]],
-        wait_reopenable: Callable[[], Awaitable[None]],
+        self, link: Link, port: str, boards: "TableBoards", taken: Callable[[], Mapping[int, int]]
     ) -> None:
         self.link = link
         self._port = port
-        self._watcher = watcher
-        self._taken, self._kept = taken, kept
-        self._wait_reopenable = wait_reopenable
+        self._boards, self._taken = boards, taken
         self._line_lost = asyncio.Event()
         link.on_down = self._on_down
 
@@ -71,7 +50,7 @@ class BoardConnection:
             while True:
                 await self._open()
                 await self._line_lost.wait()
-                await self._wait_reopenable()
+                await self._boards.wait_reopenable()
         finally:
             self.link.close()
 
@@ -79,12 +58,12 @@ class BoardConnection:
         while True:
             self._line_lost.clear()
             try:
-                welcome = await self.link.open(self._taken(), self._kept())
+                welcome = await self.link.open(self._taken(), self._taken())
             except DriverError as error:
                 self._report(error, absent=True)
                 await asyncio.sleep(REOPEN_INTERVAL_S)
             else:
-                self._watcher.on_board_up(self.link.board, welcome)
+                self._boards.on_board_up(self.link.board, welcome)
                 return
 
     def _on_down(self, error: LineLost) -> None:
@@ -100,7 +79,7 @@ class BoardConnection:
             evidence |= {"expected": error.expected, "found": error.found}
         elif isinstance(error, PortMissing | PortBusy):
             evidence["port"] = error.path
-        self._watcher.on_board_down(self.link.board, name, evidence)
+        self._boards.on_board_down(self.link.board, name, evidence)
 
 
 class TableBoards:
@@ -133,7 +112,7 @@ class TableBoards:
     # Events of the boards.
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Accept a right board, and clear its faults.
+        """Accept a board that answered and is the right one, and clear its faults.
 
         The board is stopped first, because a command of another session may still be in progress.
         """
@@ -243,9 +222,10 @@ class TableBoards:
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
         """Return the function that seals the faces of an attempt, or None if its key is lost."""
-        runs = (run for run in self._runs() if run.number == attempt and not run.writer.is_key_lost)
-        seals = (run.writer.seal for run in runs)
-        return next(seals, None)
+        for run in self._runs():
+            if run.number == attempt and not run.writer.is_key_lost:
+                return run.writer.seal
+        return None
 
     @property
     def is_busy(self) -> bool:
@@ -254,11 +234,9 @@ class TableBoards:
 
     def _runs(self) -> Iterator[AttemptRun]:
         """Yield the runs of the attempts that are not closed. Each handles its own events."""
-        yield from (
-            run
-            for run in (self.run, self.hands_with_players.run, *self.unfinished_runs)
-            if run is not None
-        )
+        for run in (self.run, self.hands_with_players.run, *self.unfinished_runs):
+            if run is not None:
+                yield run
 
     async def wait_reopenable(self) -> None:
         """Wait until no card of an attempt moves, so that a port may be opened without harm."""
@@ -283,7 +261,7 @@ class TableBoards:
 
     @property
     def firmware(self) -> ReportedBoards:
-        """Return the facts that the connected right boards report about themselves."""
+        """Return the facts that the accepted boards report about themselves."""
         up = self._welcomes
         dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
         reader = _board_firmware(up["reader"]) if "reader" in up else None
@@ -298,5 +276,4 @@ class TableBoards:
 
 
 def _board_firmware(welcome: Welcome) -> ConnectedBoard:
-    version, of = welcome.firmware, welcome.firmware_hash
-    return ConnectedBoard(version=version, hash=of, hal=welcome.hal)
+    return ConnectedBoard(version=welcome.firmware, hash=welcome.firmware_hash, hal=welcome.hal)

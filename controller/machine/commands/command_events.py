@@ -13,20 +13,15 @@ from controller.cards import parse_face
 from controller.commands.argument_values import Args, VerbalReasonArgs
 from controller.commands.match_arguments import (
     AddTimeArgs,
-    AnswerArgs,
-    AntiArgs,
     CardsLeftArgs,
-    ChooseArgs,
     CutByHandArgs,
     HandsDealtArgs,
     PairDetails,
     RecountArgs,
-    ResultArgs,
     ReturnArgs,
     SetMatchArgs,
     SignArgs,
     TributeArgs,
-    TurnedUpArgs,
 )
 from controller.commands.registry import convert_value
 from controller.commands.ruling_arguments import AdjustArgs
@@ -36,7 +31,6 @@ from controller.commands.table_arguments import (
     OneSeatArgs,
     ReasonArgs,
     ResumeArgs,
-    SeatArgs,
 )
 from controller.machine.commands import ruling_commands
 from controller.machine.commands.command_request import CommandSigner
@@ -78,8 +72,7 @@ def enter_tribute(
 def enter_return(
     args: ReturnArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event of a return that a referee saw: the first one of a seat, or one that
-    replaces a wrong one.
+    """Return the event of a return that a referee saw, or the event that corrects one.
 
     If the rulebook keeps returns secret (暗还, seed 004 CN5), the card is not published.
     """
@@ -117,8 +110,7 @@ def events_of_command(
 
 
 def meeting_of(args: SetMatchArgs) -> tuple[Meeting, PenaltyRecord]:
-    """Return the match that the command `set_match` describes, and the penalties of its pairs
-    from earlier matches.
+    """Return the match of the command `set_match`, and the earlier penalties of its pairs.
 
     Raises BadArgs for a wrong entry of the record.
     """
@@ -145,12 +137,17 @@ def _pair(args: PairDetails) -> MatchPair:
 # The players
 
 
-def _seat(args: SeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.SeatTaken(at_ms=at_ms, seat=args.seat, person=args.person)
+def _copied(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
+    """Return the function that copies the named arguments of a command into an event."""
+    return lambda args, signer, match, at_ms: kind(
+        at_ms=at_ms, **{name: getattr(args, name) for name in names}
+    )
 
 
 def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event of a green button. A referee without a seat confirms for both sides.
+    """Return the event that a press of a green button causes.
+
+    A referee without a seat confirms for both sides.
 
     A phase in the command must be the present phase. Two players who touch the same words send the
     command twice, and the second one would otherwise confirm something else.
@@ -176,24 +173,11 @@ def _out(args: OneSeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) 
     return seat_buttons.meaning_of_long_press(match, args.seat, at_ms)
 
 
-def _answer(args: AnswerArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.ChoiceAnswered(at_ms=at_ms, seat=args.seat, yes=args.yes)
-
-
-def _choose(args: ChooseArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.TributeChosen(at_ms=at_ms, payer=args.payer)
-
-
-def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the function that makes the event of a command whose only argument is a seat."""
-    return lambda said, who, match, at_ms: kind(at_ms=at_ms, seat=said.seat)
-
-
 # The table
 
 
 def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that pauses the table, or, by the chief only, the whole area."""
+    """Return the event that pauses the table, or the whole area if the chief wants that."""
     if not args.area:
         return match_events.TableSuspended(at_ms=at_ms, reason=args.reason)
     _require_chief(signer)
@@ -213,15 +197,8 @@ def _require_chief(signer: CommandSigner) -> None:
 
 
 def _recount(args: RecountArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    counts = args.counts.by_seat()
     return match_events.HandsRecounted(
-        at_ms=at_ms,
-        counts=counts,
-        found=args.found,
-        by=signer.decided_by(args),
-        role=signer.role,
-        verbal=args.verbal,
-        entered_by=signer.entered_by(args),
+        at_ms=at_ms, counts=args.counts.by_seat(), found=args.found, **signer.decision_fields(args)
     )
 
 
@@ -242,10 +219,6 @@ def _sheet_version(version: int | None) -> Words:
 # Results
 
 
-def _result(args: ResultArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.ResultEntered(at_ms=at_ms, order=args.order, ended_ms=args.ended_ms)
-
-
 def _left(args: CardsLeftArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     return match_events.CardsLeftEntered(at_ms=at_ms, left=args.left.by_seat())
 
@@ -256,11 +229,8 @@ def _adjust(args: AdjustArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
         deal=args.deal,
         order=args.order,
         choice=args.choice,
-        by=signer.decided_by(args),
         reason=args.reason,
-        role=signer.role,
-        verbal=args.verbal,
-        entered_by=signer.entered_by(args),
+        **signer.decision_fields(args),
     )
 
 
@@ -271,32 +241,17 @@ def _stop_deal(args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: 
 
 
 def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the function that makes the event of a decision with a reason, which may be the
-    chief's verbal one.
-    """
+    """Return the function that makes the event of a decision that may be verbal."""
 
     def meaning(
         args: VerbalReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
     ) -> MatchEvent:
-        return kind(
-            at_ms=at_ms,
-            reason=args.reason,
-            by=signer.decided_by(args),
-            role=signer.role,
-            verbal=args.verbal,
-            entered_by=signer.entered_by(args),
-        )
+        return kind(at_ms=at_ms, reason=args.reason, **signer.decision_fields(args))
 
     return meaning
 
 
 # By hand
-
-
-def _dealt_by_hand(
-    args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-) -> MatchEvent:
-    return match_events.HandDealOrdered(at_ms=at_ms, reason=args.reason)
 
 
 def _cut_by_hand(
@@ -308,12 +263,6 @@ def _cut_by_hand(
     return match_events.SetCut(at_ms=at_ms, seat=args.seat, n=args.n)
 
 
-def _turned_up(
-    args: TurnedUpArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-) -> MatchEvent:
-    return match_events.CardTurnedUp(at_ms=at_ms, card=args.card)
-
-
 def _hands_dealt(
     args: HandsDealtArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
@@ -322,32 +271,28 @@ def _hands_dealt(
     return match_events.HandsDealt(at_ms=at_ms, turned_to=args.turned_to, turned_up=args.turned_up)
 
 
-def _anti(args: AntiArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.AntiTributeAnswered(at_ms=at_ms, stands=args.stands)
-
-
 EVENT_MAKERS: dict[str, EventMaker] = {
-    "seat": _seat,
+    "seat": _copied(match_events.SeatTaken, "seat", "person"),
     "confirm": _confirm,
     "out": _out,
-    "claim_count": _at_seat(match_events.CountClaimed),
-    "answer": _answer,
-    "choose": _choose,
-    "start_match": lambda args, signer, match, at_ms: match_events.MatchStarted(at_ms=at_ms),
+    "claim_count": _copied(match_events.CountClaimed, "seat"),
+    "answer": _copied(match_events.ChoiceAnswered, "seat", "yes"),
+    "choose": _copied(match_events.TributeChosen, "payer"),
+    "start_match": _copied(match_events.MatchStarted),
     "hold": _hold,
     "resume": _resume,
     "recount": _recount,
     "tribute": enter_tribute,
     "return": enter_return,
-    "anti": _anti,
-    "swap_returns": lambda args, signer, match, at_ms: match_events.ReturnsSwapped(at_ms=at_ms),
-    "withdraw_out": _at_seat(match_events.OutWithdrawn),
-    "result": _result,
+    "anti": _copied(match_events.AntiTributeAnswered, "stands"),
+    "swap_returns": _copied(match_events.ReturnsSwapped),
+    "withdraw_out": _copied(match_events.OutWithdrawn, "seat"),
+    "result": _copied(match_events.ResultEntered, "order", "ended_ms"),
     "left": _left,
-    "name_leader": _at_seat(match_events.LeaderNamed),
+    "name_leader": _copied(match_events.LeaderNamed, "seat"),
     "stop_deal": _stop_deal,
-    "call_clock": _at_seat(match_events.PlayClockStarted),
-    "warn": _at_seat(match_events.PlayerWarned),
+    "call_clock": _copied(match_events.PlayClockStarted, "seat"),
+    "warn": _copied(match_events.PlayerWarned, "seat"),
     "add_time": _add_time,
     "propose": ruling_commands.propose,
     "approve": ruling_commands.approve,
@@ -357,10 +302,10 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     "extra_deal": _verbal_decision(match_events.ExtraDealOrdered),
     "redeal": _verbal_decision(match_events.DealVoided),
     "adjust": _adjust,
-    "dealt_by_hand": _dealt_by_hand,
-    "shuffled": _at_seat(match_events.SetShuffled),
+    "dealt_by_hand": _copied(match_events.HandDealOrdered, "reason"),
+    "shuffled": _copied(match_events.SetShuffled, "seat"),
     "cut_by_hand": _cut_by_hand,
-    "turned_up": _turned_up,
+    "turned_up": _copied(match_events.CardTurnedUp, "card"),
     "hands_dealt": _hands_dealt,
     "sign": _sign,
 }

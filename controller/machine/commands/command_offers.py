@@ -75,9 +75,7 @@ class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandSample(msgspec.Struct, frozen=True):
-    """Sample arguments of a command, with which the table tests whether the command is possible
-    now.
-    """
+    """Sample arguments of a command, which the table tries to see whether it is possible now."""
 
     args: Args
     seat: Seat | None = None
@@ -94,8 +92,9 @@ def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def verbal_sample(sample: CommandSample) -> CommandSample | None:
-    """Return a sample as a verbal decision of the chief that a referee enters, or None if that
-    is not possible.
+    """Return a sample as a chief's verbal decision that a referee enters.
+
+    Return None if the command cannot be verbal.
     """
     if not isinstance(sample.args, VerbalArgs):
         return None
@@ -103,9 +102,7 @@ def verbal_sample(sample: CommandSample) -> CommandSample | None:
 
 
 def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
-    """Yield the values of a sample that the table does not have, in the form in which a refusal
-    shows them.
-    """
+    """Yield the values of a sample that the table does not have, as a refusal shows them."""
     match, real = known.match, set(known.sets)
     if match is not None:
         real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}
@@ -227,9 +224,7 @@ def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples with each ruling and correction that a referee may have entered as a verbal
-    decision.
-    """
+    """Yield samples with each ruling and correction that may be a verbal decision of the chief."""
     yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
         for row in reversed(known.match.spoken):
@@ -318,14 +313,11 @@ class CommandOffers:
             self._last_inputs = now
             self._answers.clear()
         if role not in self._answers:
-            self._answers[role] = {"offers": msgspec.to_builtins(self._offers(role))}
+            known = self._context()
+            named = [cmd for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles]
+            offers = [self._offer(cmd, role, known) for cmd in named]
+            self._answers[role] = {"offers": msgspec.to_builtins(offers)}
         return self._answers[role]
-
-    def _offers(self, role: Role) -> list[Offer]:
-        known = self._context()
-        return [
-            self._offer(cmd, role, known) for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles
-        ]
 
     def _context(self) -> SampleContext:
         play, cuts = self._record.match_written, self._profile.cuts()
@@ -365,9 +357,7 @@ class CommandOffers:
     def _try_sample(
         self, cmd: str, role: Role, sample: CommandSample
     ) -> tuple[Failure | None, bool]:
-        """Return the refusal of a sample, if any, and whether the sample was tried as a verbal
-        decision.
-        """
+        """Return the refusal of a sample or None, and whether it was tried as a verbal decision."""
         refused = self._sample_refusal(cmd, role, sample)
         if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
@@ -413,7 +403,7 @@ def without_sample(why: Failure, sample: CommandSample, known: SampleContext) ->
 
 
 def _is_same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
-    """Return whether nothing has changed between two calls.
+    """Return whether two calls of `answer_for` depend on the same values.
 
     Large values are compared by identity, small ones by value.
     """

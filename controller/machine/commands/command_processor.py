@@ -9,15 +9,11 @@ an attacker stored its bytes: this run knows its id, and another run has another
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
-from controller.commands.registry import (
-    COMMANDS,
-    PANEL_KEY,
-    role_or_phase_refusal,
-)
+from controller.commands.registry import COMMANDS, PANEL_KEY, role_or_phase_refusal
 from controller.host.loggers import RefusalLogLimiter, structlog
 from controller.host.printable_text import escape_unprintable, shorten
 from controller.journal.entries import StorageFailed
@@ -46,22 +42,13 @@ _DEFERRABLE_PRESSES: Final = frozenset({"start_deal"})
 _MAX_KEY_CHARS = 64
 """Characters of a key in the log. A real key is not longer."""
 
+CommandAction = Callable[[AcceptedCommand], Awaitable[None]]
 ReadCommand = Callable[[Any], dict[str, Any]]
 """A command that changes nothing: arguments in, answer out. Raises CommandRefused."""
 
 
-class EarlyPress(NamedTuple):
-    """A button press that came too early and was refused.
-
-    `at_s` is its time by the loop's clock.
-    """
-
-    command: ClientCommand
-    at_s: float
-
-
-class CommandActions(Protocol):
-    """The interface of the code that executes commands, as the command processor uses it."""
+class CommandChecks(Protocol):
+    """The interface of the checks of commands, as the command processor uses it."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return the reason why a step of the machine is not possible now, or None."""
@@ -72,23 +59,20 @@ class CommandActions(Protocol):
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
         """Return the refusal of an action, or None if it is possible. Nothing is executed."""
 
-    def action_for(self, cmd: str) -> Callable[[AcceptedCommand], Awaitable[None]] | None:
-        """Return the function that carries out a command, or None if a step of the machine
-        waits for the command.
-        """
-
 
 class CommandProcessor:
-    """Checks commands and passes them to the code that executes them.
+    """The part of a machine that checks commands and passes them to the code that executes them.
 
     `boot` is the id of this run of the daemon: signed commands are valid only for it. `phase`
-    returns the phase that people see. `reading` has the commands that change nothing, by name.
+    returns the phase that people see. `read_commands` has the commands that change nothing.
     `refused_counts` counts the signed commands that are refused because of key, signature, role or
-    run. `actions` is set before the first command comes. `completed` has the results of the
-    commands of this run.
+    run. `action_for` returns the function that carries out a command, or None for a step of the
+    machine. `action_for` and `checks` are set before the first command comes. `completed` has the
+    results of the commands of this run.
     """
 
-    actions: CommandActions
+    action_for: Callable[[str], CommandAction | None]
+    checks: CommandChecks
 
     def __init__(
         self,
@@ -111,7 +95,8 @@ class CommandProcessor:
         self._refused_counts = Counter() if refused_counts is None else refused_counts
         self._refusal_log = RefusalLogLimiter()
         self._press_count = 0
-        self._kept_press: EarlyPress | None = None
+        # A button press that came too early and was refused, and its time by the loop's clock.
+        self._kept_press: tuple[ClientCommand, float] | None = None
         self._waiting_steps: dict[str, asyncio.Future[AcceptedCommand]] = {}
         self._pending: dict[tuple[str, str], AcceptedCommand] = {}
         self._action_tasks: set[asyncio.Future[None]] = set()
@@ -134,7 +119,7 @@ class CommandProcessor:
         return CommandReply(id=command.id, ok=True, result=result)
 
     def submit_press(self, cmd: str, **args: object) -> None:
-        """Give the command of a button at the table, if it is possible now.
+        """Submit the command of a pressed button at the table, if it is possible now.
 
         A press needs no role, because the program decides what it means. A start that is pressed
         while the machine polls its sensors is kept for EARLY_PRESS_TIMEOUT_S.
@@ -151,7 +136,7 @@ class CommandProcessor:
             )
         except CommandRefused:
             if cmd in _DEFERRABLE_PRESSES:
-                self._kept_press = EarlyPress(command, asyncio.get_running_loop().time())
+                self._kept_press = command, asyncio.get_running_loop().time()
 
     async def wait_for(self, *names: str) -> AcceptedCommand:
         """Wait for the next command with one of these names."""
@@ -175,14 +160,14 @@ class CommandProcessor:
     def _take_kept_press(self, names: Sequence[str]) -> AcceptedCommand | None:
         """Return a press of START that came a moment too early and is possible by now."""
         early, self._kept_press = self._kept_press, None
-        if early is None or early.command.cmd not in names:
+        if early is None or early[0].cmd not in names:
             return None
-        command = early.command
+        command, pressed_s = early
         order = AcceptedCommand(
             command, CommandSigner(PANEL_KEY, Role.TABLE), parse_command(command), self._record
         )
-        late = asyncio.get_running_loop().time() - early.at_s > EARLY_PRESS_TIMEOUT_S
-        if late or self.actions.step_refusal(command.cmd, order.args) is not None:
+        late = asyncio.get_running_loop().time() - pressed_s > EARLY_PRESS_TIMEOUT_S
+        if late or self.checks.step_refusal(command.cmd, order.args) is not None:
             return None
         order.answer.add_done_callback(_ignore_answer)
         return order
@@ -207,9 +192,7 @@ class CommandProcessor:
         return await asyncio.shield(order.answer)
 
     def _known_content(self, signed: tuple[str, str]) -> bytes | None:
-        """Return the content hash of the command that already has this id, or None if it is not
-        known.
-        """
+        """Return the content hash of the command that has this id, or None if it is not known."""
         if signed in self._pending:
             return content_hash(self._pending[signed].message)
         row = self._record.state.answers.get(signed)
@@ -222,10 +205,8 @@ class CommandProcessor:
         """
         if command.boot != self.boot:
             return self._reject(command, failure("OTHER_RUN"), signer.name)
-        why, key = (
-            failure("ID_TAKEN", found=escape_unprintable(shorten(command.id))),
-            command.key or "",
-        )
+        why = failure("ID_TAKEN", found=escape_unprintable(shorten(command.id)))
+        key = command.key or ""
         # It is stored under an id of its own, so that it counts as a command of its key.
         other = msgspec.structs.replace(command, id=f"{command.id} {content_hash(command).hex()}")
         if self.completed.answer_of(key, other.id) is None and not self.completed.is_full(key):
@@ -264,12 +245,12 @@ class CommandProcessor:
     def _on_answered(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
         """Store the answer of a command. It is never executed again, even if it failed."""
         command = self._pending.pop(signed).message
-        error = None if answer.cancelled() else answer.exception()
-        if answer.cancelled() or error is not None:
+        error = asyncio.CancelledError() if answer.cancelled() else answer.exception()
+        if error is None:
+            self.completed.remember(command, answer.result())
+        else:
             refused = error.failure if isinstance(error, CommandRefused) else None
             self.completed.remember(command, refused)
-        else:
-            self.completed.remember(command, answer.result())
 
     def _signer(self, command: ClientCommand) -> CommandSigner:
         """Return the signer of a command, by its signature and the admitted keys."""
@@ -311,18 +292,14 @@ class CommandProcessor:
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
         """Return the reason why a command would be refused now, or None.
 
-        No board is asked.
-
-        Nothing is executed or published.
+        No board is asked. Nothing is executed or published.
         """
         why = self._phase_refusal(request.cmd, request.signer.role)
         if why is not None:
             return why
-        if self.actions.action_for(request.cmd) is not None:
-            return self.actions.refusal_of(request)
-        return self.actions.step_refusal(request.cmd, request.args) or self._unawaited_refusal(
-            request.cmd
-        )
+        if self.action_for(request.cmd) is not None:
+            return self.checks.refusal_of(request)
+        return self._step_refusal(request.cmd, request.args)
 
     @property
     def awaited_steps(self) -> frozenset[str]:
@@ -332,16 +309,15 @@ class CommandProcessor:
     def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
         refused = role_or_phase_refusal(cmd, role, self._phase())
         if refused is not None and refused.code == "WRONG_PHASE":
-            refused = self.actions.dealt_by_hand_refusal(cmd) or refused
+            refused = self.checks.dealt_by_hand_refusal(cmd) or refused
         return refused
 
-    def _unawaited_refusal(self, cmd: str) -> Failure | None:
-        """Return the refusal if no step of the machine waits for this command, or None if one
-        does.
-        """
-        if cmd in self.awaited_steps:  # If not, its step was given up, perhaps at this moment.
-            return None
-        return failure("WRONG_PHASE", **self._current_phase())
+    def _step_refusal(self, cmd: str, args: Any) -> Failure | None:
+        """Return the refusal of a command for a step that is not possible or not awaited."""
+        refused = self.checks.step_refusal(cmd, args)
+        if refused is None and cmd not in self.awaited_steps:  # Its step was given up.
+            return failure("WRONG_PHASE", **self._current_phase())
+        return refused
 
     def _current_phase(self) -> dict[str, Words]:
         """Return the present phase in words, as evidence for a refusal."""
@@ -376,15 +352,13 @@ class CommandProcessor:
         Raises CommandRefused.
         """
         order = AcceptedCommand(command, signer, parse_command(command), self._record)
-        act = self.actions.action_for(command.cmd)
+        act = self.action_for(command.cmd)
         if act is not None:
             acting = asyncio.ensure_future(self._run_action(act, order))
             self._action_tasks.add(acting)
             acting.add_done_callback(lambda done: self._on_action_done(order, acting))
             return order
-        vetoed = self.actions.step_refusal(command.cmd, order.args) or self._unawaited_refusal(
-            command.cmd
-        )
+        vetoed = self._step_refusal(command.cmd, order.args)
         if vetoed is not None:
             raise CommandRefused(vetoed)
         taker = self._waiting_steps[command.cmd]
@@ -393,9 +367,7 @@ class CommandProcessor:
         taker.set_result(order)
         return order
 
-    async def _run_action(
-        self, act: Callable[[AcceptedCommand], Awaitable[None]], command: AcceptedCommand
-    ) -> None:
+    async def _run_action(self, act: CommandAction, command: AcceptedCommand) -> None:
         """Carry out a command, if it is still valid.
 
         Another command may have acted since it came. Raises CommandRefused.
@@ -409,16 +381,16 @@ class CommandProcessor:
         self._action_tasks.discard(acting)
         if acting.cancelled():
             command.answer.cancel()
-        elif isinstance(acting.exception(), CommandRefused):
-            refused = acting.exception()
-            assert isinstance(refused, CommandRefused)  # for the types
-            command.refuse_with(refused.failure)
-        elif acting.exception() is not None and not command.answer.done():
-            command.answer.set_exception(acting.exception() or RuntimeError())
+            return
+        error = acting.exception()
+        if isinstance(error, CommandRefused):
+            command.refuse_with(error.failure)
+        elif error is not None and not command.answer.done():
+            command.answer.set_exception(error)
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Read an answer that may have no receiver, such as the answer to a button press."""
+    """Read an answer that nobody awaits, so that its error is not reported as lost."""
     if not answer.cancelled():
         answer.exception()
 

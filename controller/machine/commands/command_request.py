@@ -9,11 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands.argument_values import VerbalArgs
-from controller.commands.registry import (
-    COMMANDS_WITH_PRIVATE_ARGS,
-    BadArgs,
-    parse_args,
-)
+from controller.commands.registry import COMMANDS_WITH_PRIVATE_ARGS, BadArgs, parse_args
 from controller.faults import fault
 from controller.journal.entries import check_entry_data
 from controller.machine.table_record import TableRecord
@@ -24,10 +20,10 @@ from controller.words import Words, signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
-    """The signer of a command: the name of the key's certificate, its role, and the person who
-    uses the key.
+    """The signer of a command.
 
-    `person` is None if the command names no person.
+    `name` is that of the key's certificate. `person` is the person who uses the key, or None if the
+    command names no person.
     """
 
     name: str
@@ -36,22 +32,21 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def signed_text(self) -> str:
-        """Return the signer as text for people: the person, if the command names one, and the
-        name of the key.
-        """
+        """Return the signer as text: the person, if there is one, and the name of the key."""
         return signer_text(self.name, self.person)
 
-    def decided_by(self, args: VerbalArgs) -> str:
-        """Return the person who decided: the chief if this is a verbal decision, otherwise the
-        signer.
-        """
-        return args.by or self.signed_text
+    def decision_fields(self, args: VerbalArgs) -> dict[str, Any]:
+        """Return the fields of an event that name the persons of a decision.
 
-    def entered_by(self, args: VerbalArgs) -> str | None:
-        """Return the person who entered a verbal decision of the chief, or None if the signer
-        decided.
+        `by` decided: the chief for a verbal decision, otherwise the signer. `entered_by` entered a
+        verbal decision; it is None if the signer decided.
         """
-        return self.signed_text if args.verbal else None
+        return {
+            "by": args.by or self.signed_text,
+            "role": self.role,
+            "verbal": args.verbal,
+            "entered_by": self.signed_text if args.verbal else None,
+        }
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
@@ -107,10 +102,8 @@ class CompletedCommands:
     def remember(self, command: ClientCommand, answer: CommandAnswer | None) -> None:
         """Store a command with its answer, or with None if it has no answer.
 
-        The first call counts.
-
-        After a key has reached its limit, nothing more is stored, and none of its commands is
-        executed.
+        The first call counts. After a key has reached its limit, nothing more is stored, and none
+        of its commands is executed.
         """
         key = command.key or ""
         known = self._known.setdefault(key, {})
@@ -125,9 +118,9 @@ class CompletedCommands:
                 del self._answers[next(iter(self._answers))]
 
     def answer_of(self, key: str, command_id: str) -> CommandAnswer | str | None:
-        """Return the answer of a completed command, or only its code or ACTED if no more is stored.
+        """Return the answer of a completed command.
 
-        Return None for an unknown command.
+        If only its code is stored, return the code, or DONE. Return None for an unknown command.
         """
         answer = self._answers.get((key, command_id))
         if answer is not None:
@@ -253,29 +246,25 @@ class AcceptedCommand:
             "person": self.signer.person,
         }
         at: dict[str, Any] = {"deal": state.deal, "attempt": state.attempt}
+        signed: dict[str, Any] = {"args": dict(command.args)}
         if command.sig is not None:
-            of = [command.deal, command.attempt]
             signed = {
                 "args": _storable_args(command.args),
-                "of": of,
+                "of": [command.deal, command.attempt],
                 "boot": command.boot,
                 "sig": command.sig,
             }
-            if command.cmd in COMMANDS_WITH_PRIVATE_ARGS:
-                kept = {"id": command.id, "key": command.key} | signed
-                self._record.write("command_kept", kept, public=False, **at)
-            else:
-                data |= signed
-        else:
-            data |= {"args": dict(command.args)}
-        self._record.write("command", data | how, **at)
+        if command.sig is not None and command.cmd in COMMANDS_WITH_PRIVATE_ARGS:
+            kept = {"id": command.id, "key": command.key} | signed
+            self._record.write("command_kept", kept, public=False, **at)
+            signed = {}
+        self._record.write("command", data | signed | how, **at)
 
 
 def uncut_reason(command: AcceptedCommand) -> str | None:
     """Return the reason for no cut in a command that starts a deal, or None."""
-    return (
-        command.args.reason if command.message.cmd == "start_deal" and command.args.uncut else None
-    )
+    uncut = command.message.cmd == "start_deal" and command.args.uncut
+    return command.args.reason if uncut else None
 
 
 def parse_command(command: ClientCommand) -> msgspec.Struct:

@@ -56,7 +56,7 @@ class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
-    """The present match, and the match after the decision.
+    """The match as it is, and as it would be after a decision of a referee.
 
     `void` are the deals that would no longer count. `stopped` is the present deal, if it would end
     without counting.
@@ -69,8 +69,9 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One stop of a table: its reason, the seconds of the match that it took, and whether it
-    continues.
+    """One pause of the match at a table.
+
+    `seconds` is the time of the match that it took, and `lasts` is True while it continues.
     """
 
     reason: str
@@ -81,7 +82,7 @@ class StopTime(msgspec.Struct, frozen=True, kw_only=True):
 class LostTime(msgspec.Struct, frozen=True, kw_only=True):
     """The added time (补时) that a referee may still give for the stops at this table.
 
-    `needs` is the role that must decide on this amount. 0 seconds: no stop is open.
+    `needs` is the role that must decide on this amount. With 0 seconds, no stop is open.
     """
 
     seconds: int
@@ -96,11 +97,12 @@ def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[st
         raise CommandRefused(failure("NO_MATCH"))
     after = _match_after(play, match, said.cmd, args, at_ms).match
     assert isinstance(after, GuandanMatch)  # The game of a match never changes.
+    stopped = (r.deal for r in after.sheet[len(match.sheet) :] if isinstance(r, StoppedRow))
     found = DecisionPreview(
         now=_outlook(match),
         then=_outlook(after),
         void=tuple(sorted(_counting_deals(match) - _counting_deals(after))),
-        stopped=_stopped_deal(match, after),
+        stopped=next(stopped, None),
     )
     return dict(msgspec.to_builtins(found))
 
@@ -181,11 +183,6 @@ def _outlook(match: GuandanMatch) -> MatchOutlook:
 
 def _counting_deals(match: GuandanMatch) -> set[int]:
     return {row.deal for row in effective_rows(match.sheet) if isinstance(row, DealRow)}
-
-
-def _stopped_deal(before: GuandanMatch, after: GuandanMatch) -> int | None:
-    rows = after.sheet[len(before.sheet) :]
-    return next((row.deal for row in rows if isinstance(row, StoppedRow)), None)
 
 
 def _seconds(ms: int) -> int:

@@ -13,7 +13,7 @@ import msgspec
 
 from controller.cards import Face, parse_face
 from controller.commands.registry import BadArgs
-from controller.commands.ruling_arguments import ChargeArgs, ForeseeArgs
+from controller.commands.ruling_arguments import ChargeArgs
 from controller.journal.entries import check_entry_data
 from controller.machine.commands.command_events import events_of_command, meeting_of
 from controller.machine.commands.command_request import (
@@ -23,15 +23,10 @@ from controller.machine.commands.command_request import (
     failure,
     failure_of,
 )
-from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.commands.ruling_commands import legal_rulings
 from controller.machine.public.score_sheet import sheet_data
-from controller.machine.state.table_match import (
-    TableMatch,
-    apply_event,
-    disqualified_pairs,
-    dry_run,
-)
+from controller.machine.state import table_match
+from controller.machine.state.table_match import TableMatch, apply_event, dry_run
 from controller.machine.table_record import TableRecord
 from controller.match import match_events as events
 from controller.match.match_effects import EventRefused
@@ -40,7 +35,7 @@ from controller.match.match_state import GuandanMatch, Meeting
 from controller.match.phase import MatchPhase
 from controller.match.refusals import Refusal, RefusedError
 from controller.match.timing import next_tick_ms
-from controller.messages import Seat
+from controller.messages import Failure, Seat
 from controller.rules.deal_result import FinishOrder
 from controller.rules.penalties.penalty_record import PenaltyRecord as Brought
 from controller.rules.penalties.penalty_record import pairs_disqualified
@@ -54,10 +49,10 @@ from controller.words import Words
 
 
 class MatchCommands:
-    """The part of a machine that handles the commands of the match, the match's timer, and its
-    questions to the vault.
+    """The handlers of the commands of the match, and of its timer.
 
-    `dealt` returns the hands that the players hold, or None if this machine does not know them.
+    They also answer the match's questions from the vault. `dealt` returns the hands that the
+    players hold, or None if this machine does not know them.
     """
 
     def __init__(
@@ -67,14 +62,13 @@ class MatchCommands:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
-    def events_refusal(self, *wanted: MatchEvent) -> EventRefused | None:
+    def events_refusal(self, *wanted: MatchEvent) -> Failure | None:
         """Return the first refusal of the match for these events, or None."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
-            _, effects = dry_run(play, event)
-            refusal = next((each for each in effects if isinstance(each, EventRefused)), None)
-            if refusal is not None:
-                return refusal
+            for effect in dry_run(play, event)[1]:
+                if isinstance(effect, EventRefused):
+                    return failure_of(effect.refusal)
             if then is not None:
                 play = apply_event(play, event)
         return None
@@ -86,7 +80,7 @@ class MatchCommands:
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
         refused = self.events_refusal(*wanted)
         if refused is not None:
-            raise CommandRefused(failure_of(refused.refusal))
+            raise CommandRefused(refused)
 
     async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
         """Carry out a command about the match. Raises CommandRefused.
@@ -97,7 +91,9 @@ class MatchCommands:
         if then is not None and self.events_refusal(*wanted, then) is None:
             wanted = (*wanted, then)
         self.write_events(*wanted)
-        await command.write_and_answer({"phase": self._phase().value, **_ruling_answer(wanted)})
+        match = self._record.match_written.match
+        assert match is not None  # The match has just accepted an event.
+        await command.write_and_answer({"phase": match.phase.value, **_ruling_answer(wanted)})
 
     def match_events(self, request: RequestedCommand) -> tuple[MatchEvent, ...]:
         """Return the events that a command causes in the present match. Raises CommandRefused."""
@@ -141,11 +137,9 @@ class MatchCommands:
         await command.write_and_answer({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
-        """Raise CommandRefused if a pair is disqualified, by its record or by an earlier match
-        here.
-        """
+        """Raise CommandRefused if a pair is disqualified, by its record or by a match here."""
         out = pairs_disqualified(brought, meeting.event)
-        here = disqualified_pairs(self._record.match_written)
+        here = table_match.disqualified_pairs(self._record.match_written)
         ids = [pair.id for pair in meeting.pairs.values()]
         pairs = [each for each in ids if each in out or (meeting.event, each) in here]
         if pairs:
@@ -160,14 +154,9 @@ class MatchCommands:
         if dealt is None:
             await self._enter(command)
             return
-        right = dealt_hands.is_right_tribute(
-            dealt.vault,
-            dealt.sequence,
-            match.profile,
-            command.args.seat,
-            match.level,
-            _parse_card(command.args.card),
-        )
+        known = (dealt.vault, dealt.sequence, match.profile)
+        seat, card = command.args.seat, _parse_card(command.args.card)
+        right = dealt_hands.is_right_tribute(*known, seat, match.level, card)
         await command.write_and_answer({"right": right})
 
     async def judge_return(self, command: AcceptedCommand) -> None:
@@ -182,35 +171,22 @@ class MatchCommands:
             await self._enter(command)
             return
         dealt, owed, to = known
+        rules, seat, card = match.profile, command.args.seat, _parse_card(command.args.card)
         try:
             verdict = dealt_hands.judge_return_card(
-                dealt.vault,
-                dealt.sequence,
-                match.profile,
-                owed,
-                command.args.seat,
-                to,
-                match.level,
-                _parse_card(command.args.card),
+                dealt.vault, dealt.sequence, rules, owed, seat, to, match.level, card
             )
         except ReturnError:
-            verdict = judge_return(
-                match.profile,
-                owed,
-                command.args.seat,
-                to,
-                _parse_card(command.args.card),
-                match.level,
-            )
+            verdict = judge_return(rules, owed, seat, to, card, match.level)
         await command.write_and_answer(
             {"state": verdict.state, "key": verdict.key, "article": verdict.article}
         )
 
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
-        """Return the hands with which a tribute is compared, or None if it is recorded as
-        people saw it.
+        """Return the hands with which a tribute is compared, or None if they are not known.
 
-        Raises CommandRefused if neither is possible.
+        Without hands the tribute is recorded as people saw it. Raises CommandRefused if neither is
+        possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
@@ -222,8 +198,7 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return the hands with which a return is compared, the finish order before it, and its
-        receiver.
+        """Return what a return is compared with: the hands, the previous finish, its receiver.
 
         Return None if it is recorded as shown. Raises CommandRefused if neither is possible.
         """
@@ -262,14 +237,6 @@ class MatchCommands:
         except RefusedError as error:
             raise CommandRefused(failure_of(error.refusal)) from None
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
-
-    def preview(self, args: ForeseeArgs) -> dict[str, Any]:
-        """Return what a decision would change in the match. Raises CommandRefused."""
-        return preview_decision(self._record.match_written, args, self._record.clock())
-
-    def lost_time(self) -> dict[str, Any]:
-        """Return the lost time of this table that is still to be decided. Raises CommandRefused."""
-        return lost_time(self._record.match_written.match, self._record.clock())
 
     def on_match_changed(self) -> None:
         """React to a changed match: publish withheld events, ask the vault, set the timer."""
@@ -316,11 +283,6 @@ class MatchCommands:
         self._record.write_match(events.TimePassed(at_ms=self._record.clock()))
         self._record.journal.flush()
 
-    def _phase(self) -> MatchPhase:
-        match = self._record.match_written.match
-        assert match is not None  # The match has just accepted an event.
-        return match.phase
-
     def _require_guandan(self) -> GuandanMatch:
         match = self._record.match_written.match
         if not isinstance(match, GuandanMatch):
@@ -330,16 +292,11 @@ class MatchCommands:
 
 def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
     """Return the fields of the answer that describe a proposed ruling."""
-    proposed = [event for event in wanted if isinstance(event, events.RulingProposed)]
-    return {
-        name: value
-        for event in proposed
-        for name, value in (
-            ("ruling", event.id),
-            ("penalty", event.proposal.penalty),
-            ("needs", event.proposal.needs),
-        )
-    }
+    for event in wanted:
+        if isinstance(event, events.RulingProposed):
+            drawn_up = event.proposal
+            return {"ruling": event.id, "penalty": drawn_up.penalty, "needs": drawn_up.needs}
+    return {}
 
 
 def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping[str, Any]:
@@ -354,8 +311,9 @@ def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping
 
 
 def _require_laid(match: GuandanMatch, seat: Seat) -> None:
-    """Raise CommandRefused if a seat has not laid its tribute, so that nothing can be asked
-    about it.
+    """Raise CommandRefused if a seat has not laid its tribute.
+
+    Nothing can be asked about its hand then.
     """
     asked = match.exchange
     if asked is None or seat not in asked.payers:

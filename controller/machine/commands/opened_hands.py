@@ -5,7 +5,7 @@ a redeal of the hand. A hand may be opened only while a count is claimed, or aft
 """
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from controller.cards import face_text
 from controller.machine.commands.command_request import (
@@ -38,12 +38,7 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt, encrypted for the sender.
-
-        Raises CommandRefused.
-
-        The answer is sealed, so that only the sender can read the hand.
-        """
+        """Answer with a hand as it was dealt, encrypted for the sender. Raises CommandRefused."""
         play, args = self._record.match_written, command.args
         match, dealt = self.require_openable()
         asker = self._roster.admitted_client(command.message.key)
@@ -87,14 +82,10 @@ class OpenedHands:
         match = self._record.match_written.match
         if match is None:
             return
-        seen = tuple(self._views_of(match.meeting.match_id, match.deal))
+        deal = (match.meeting.match_id, match.deal)
+        views = (*self._record.state.viewed_hands, *self._being_viewed)
+        seen = [one for one in views if (one.match, one.deal) == deal]
         by_word = bool(getattr(request.args, "verbal", False))
         deciding = {request.key, *names_in_signer_text(request.signer.signed_text)}
         if any(by_word or deciding & {one.key, *names_in_signer_text(one.by)} for one in seen):
             raise CommandRefused(failure("OPENED_BY_YOU"))
-
-    def _views_of(self, match_id: str, deal: int) -> Iterator[HandViewed]:
-        """Yield the records of persons who saw hands of a deal, over all its attempts."""
-        for one in (*self._record.state.viewed_hands, *self._being_viewed):
-            if (one.match, one.deal) == (match_id, deal):
-                yield one

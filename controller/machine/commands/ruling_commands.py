@@ -35,10 +35,7 @@ _COPIED_FIELDS = frozenset(Charge.__struct_fields__) - frozenset(Incident.__stru
 
 
 def require_guandan(match: AnyMatch) -> GuandanMatch:
-    """Return the match, or raise CommandRefused if it is not a match of Guandan.
-
-    Raises RefusedError for another game.
-    """
+    """Return the match, or raise RefusedError if it is not a match of Guandan."""
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
     return match
@@ -67,7 +64,7 @@ def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
 
 
 def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
-    """Return the penalties that are possible for a charge now, that of the ladder first.
+    """Return the penalties that are possible for a charge now, the ladder's penalty first.
 
     Raises RefusedError.
     """
@@ -78,9 +75,7 @@ def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[Penalt
 
 
 def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that proposes a penalty for a charge: the given one, or the first of the
-    ladder.
-    """
+    """Return the event that proposes the given penalty for a charge, or the first of the ladder."""
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     return RulingProposed(
@@ -93,36 +88,20 @@ def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
 
 
 def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that puts a ruling into force, with another penalty if one is given.
-
-    A change of the penalty is 改判.
-    """
+    """Return the event that puts a ruling into force, perhaps with another penalty (改判)."""
     played = require_guandan(match)
     proposal = None
     if args.penalty is not None:
         charge = find_ruling(played, args.ruling).charge
         proposal = _chosen_proposal(played, charge, args.penalty, signer, verbal=args.verbal)
     return RulingApproved(
-        at_ms=at_ms,
-        id=args.ruling,
-        by=signer.decided_by(args),
-        role=signer.role,
-        verbal=args.verbal,
-        entered_by=signer.entered_by(args),
-        proposal=proposal,
+        at_ms=at_ms, id=args.ruling, **signer.decision_fields(args), proposal=proposal
     )
 
 
 def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Return the event that rejects a proposed ruling, or overturns a decided one."""
-    return RulingRejected(
-        at_ms=at_ms,
-        id=args.ruling,
-        by=signer.decided_by(args),
-        role=signer.role,
-        verbal=args.verbal,
-        entered_by=signer.entered_by(args),
-    )
+    return RulingRejected(at_ms=at_ms, id=args.ruling, **signer.decision_fields(args))
 
 
 def confirm_verbal(
@@ -140,13 +119,12 @@ def confirm_verbal(
 def _confirm_correction(
     number: int, signer: CommandSigner, match: GuandanMatch, at_ms: int
 ) -> MatchEvent:
-    rows = (row for row in match.sheet if isinstance(row, CorrectionRow) and row.row == number)
-    row = next(rows, None)
-    if row is None:
-        refuse("NOT_VERBAL", str(number))
-    return CorrectionConfirmed(
-        at_ms=at_ms, row=number, deal=row.deal, by=signer.signed_text, role=signer.role
-    )
+    for row in match.sheet:
+        if isinstance(row, CorrectionRow) and row.row == number:
+            return CorrectionConfirmed(
+                at_ms=at_ms, row=number, deal=row.deal, by=signer.signed_text, role=signer.role
+            )
+    refuse("NOT_VERBAL", str(number))
 
 
 def forfeit(

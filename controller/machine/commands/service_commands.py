@@ -54,7 +54,9 @@ class ServiceCommands:
         await command.write_and_answer({"boards": ["dealer", "reader"], **found})
 
     async def configure(self, command: AcceptedCommand) -> None:
-        """Change settings of a board, by their names in PROTOCOL.md.
+        """Change settings of a board.
+
+        PROTOCOL.md has their names.
 
         If one of them is not possible, none is changed. A board that is lost during the command
         keeps the settings that it has accepted. A row of the journal lists them, and the next row
@@ -132,9 +134,7 @@ class ServiceCommands:
         return {"stalled": stalled, "silent": silent}
 
     async def _wait_for_engine(self, answers: list[bool]) -> None:
-        """Wait until the reader board has reported its engine's result, but not beyond the
-        limit.
-        """
+        """Wait until the reader board has reported on its engine, but not beyond the limit."""
         for _ in range(MAX_ENGINE_POLLS):
             if answers:
                 return

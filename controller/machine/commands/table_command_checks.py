@@ -6,6 +6,7 @@ Steps of a deal (start, cut, release) are not actions, because the deal waits fo
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.commands.table_arguments import CutArgs
@@ -32,26 +33,32 @@ from controller.words import MACHINE_PHASE_WORDS, Words, quoted_words, roles_wit
 MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
+@dataclass(frozen=True, kw_only=True)
+class CommandParts:
+    """The parts of a machine that the commands of its table use."""
+
+    record: TableRecord
+    table_boards: TableBoards
+    deal_cycle: DealCycle
+    match_commands: MatchCommands
+    settings: DealSettings
+    opened_hands: OpenedHands
+    transfers: TableTransfers
+    service_commands: ServiceCommands
+
+
 class TableCommandChecks:
     """The checks that decide whether a command of the table is possible now.
 
     A check returns if the command may be carried out, and raises CommandRefused otherwise.
     """
 
-    def __init__(
-        self,
-        record: TableRecord,
-        table_boards: TableBoards,
-        deal_cycle: DealCycle,
-        match_commands: MatchCommands,
-        settings: DealSettings,
-        opened_hands: OpenedHands,
-        transfers: TableTransfers,
-        service_commands: ServiceCommands,
-    ) -> None:
-        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
-        self._match_commands, self._settings = match_commands, settings
-        self._opened_hands, self._transfers = opened_hands, transfers
+    def __init__(self, parts: CommandParts) -> None:
+        self._record, self._table_boards = parts.record, parts.table_boards
+        self._deal_cycle, self._settings = parts.deal_cycle, parts.settings
+        self._opened_hands, self._transfers = parts.opened_hands, parts.transfers
+        match_commands = self._match_commands = parts.match_commands
+        service = parts.service_commands
         self._checks: Mapping[str, Callable[[RequestedCommand], object]] = {
             "set_match": self._set_match,
             "start_match": self._start_match,
@@ -69,13 +76,13 @@ class TableCommandChecks:
             "acknowledge": self._acknowledge,
             "clear_jam": self._clear_jam,
             "void": self._void,
-            "open_hand": lambda asked: opened_hands.require_openable(),
+            "open_hand": lambda asked: parts.opened_hands.require_openable(),
             "redeal": self._check_unseen,
             "adjust": self._adjust,
             "transfer": self._transfer,
-            "selftest": lambda asked: service_commands.require_no_test(),
-            "calibrate": lambda asked: service_commands.require_no_test(),
-            "configure": lambda asked: service_commands.require_no_attempt(),
+            "selftest": lambda asked: service.require_no_test(),
+            "calibrate": lambda asked: service.require_no_test(),
+            "configure": lambda asked: service.require_no_attempt(),
         }
 
     def require(self, request: RequestedCommand) -> None:
@@ -100,7 +107,10 @@ class TableCommandChecks:
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return the reason why a step of the machine is not possible now, or None."""
-        return self.dealt_by_hand_refusal(cmd) or self._step_refusals[cmd](self, args)
+        by_hand, pauses = self.dealt_by_hand_refusal(cmd), self._record.state.pauses
+        if by_hand is None and pauses:
+            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
+        return by_hand or self._step_refusals[cmd](self, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
         """Return the reason why the machine does not do a step in this deal, or None."""
@@ -110,8 +120,6 @@ class TableCommandChecks:
 
     def _start_refusal(self, args: Any) -> Failure | None:
         state, loaded = self._record.state, self._deal_cycle.loaded_set
-        if state.pauses:
-            return failure("PAUSED", found=roles_with_article(sorted(state.pauses)))
         if state.phase is MachinePhase.COMMITTED and self._table_boards.run is not None:
             return None  # This start skips the cut.
         if self._deal_cycle.chief_key is None:
@@ -125,31 +133,19 @@ class TableCommandChecks:
         return failure("NO_DEAL_DUE", **where)
 
     def _cut_refusal(self, args: CutArgs) -> Failure | None:
-        cutters, pauses = self._deal_cycle.cutters(), self._record.state.pauses
-        if pauses:
-            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
+        cutters = self._deal_cycle.cutters()
         if cutters and args.seat is not None and args.seat not in cutters:
             return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
-        return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
-
-    def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
-        """Return the refusal of a cut by the match, or None. The match has no deal ahead yet."""
-        if self._deal_cycle.is_ahead:
-            return None
-        seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
-        refused = self._match_commands.events_refusal(
-            SetCut(at_ms=self._record.clock(), seat=seat, n=args.n)
-        )
-        return None if refused is None else failure_of(refused.refusal)
+        if self._deal_cycle.is_practice or self._deal_cycle.is_ahead:
+            return None  # The match does not have this deal, or not yet.
+        seat = args.seat or next(iter(cutters), None)
+        cut = SetCut(at_ms=self._record.clock(), seat=seat, n=args.n)
+        return self._match_commands.events_refusal(cut)
 
     def _release_refusal(self, args: Any) -> Failure | None:
-        pauses, play = self._record.state.pauses, self._record.match_written
-        if pauses:
-            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
-        if play.match is None or self._deal_cycle.is_practice:
+        if self._record.match_written.match is None or self._deal_cycle.is_practice:
             return None
-        refused = self._match_commands.events_refusal(ReleaseOrdered(at_ms=self._record.clock()))
-        return None if refused is None else failure_of(refused.refusal)
+        return self._match_commands.events_refusal(ReleaseOrdered(at_ms=self._record.clock()))
 
     _step_refusals: Mapping[str, Callable[["TableCommandChecks", Any], Failure | None]] = {
         "start_deal": _start_refusal,

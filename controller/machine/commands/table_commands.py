@@ -4,8 +4,7 @@ An action checks its command (table_command_checks.py), writes the journal and a
 deal (start, cut, release) are not actions: the deal itself waits for them.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from controller.commands.table_arguments import (
     AcknowledgeArgs,
@@ -14,30 +13,20 @@ from controller.commands.table_arguments import (
     ReplaceSetArgs,
 )
 from controller.faults import fault, fault_catalogue
-from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
-from controller.machine.boards.table_boards import TableBoards
 from controller.machine.commands.command_events import EVENT_MAKERS
-from controller.machine.commands.command_request import (
-    AcceptedCommand,
-    CommandRefused,
-    RequestedCommand,
-    failure,
+from controller.machine.commands.command_processor import CommandAction
+from controller.machine.commands.command_request import AcceptedCommand, CommandRefused, failure
+from controller.machine.commands.table_command_checks import (
+    MACHINE_STEPS,
+    CommandParts,
+    TableCommandChecks,
 )
-from controller.machine.commands.match_commands import MatchCommands
-from controller.machine.commands.opened_hands import OpenedHands
-from controller.machine.commands.service_commands import ServiceCommands
-from controller.machine.commands.table_command_checks import MACHINE_STEPS, TableCommandChecks
-from controller.machine.commands.table_transfers import TableTransfers
 from controller.machine.state.table_state import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
 from controller.machine.table_calls import end_calls
-from controller.machine.table_record import TableRecord
 from controller.match.match_events import TableSuspended
-from controller.messages import Failure
 from controller.words import Words
 from drivers.errors import DriverError
-from drivers.typed_boards import DealerBoard, ReaderBoard
-
-CommandAction = Callable[[AcceptedCommand], Awaitable[None]]
+from drivers.typed_boards import DealerBoard
 
 _LATCHED_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
 """Faults with a sensor, and its field in the status of the board.
@@ -47,32 +36,14 @@ A fault cannot be acknowledged while its sensor detects the cause.
 
 
 class TableCommands:
-    """The handlers of the commands of one table."""
+    """The handlers of the commands of one table. `checks` decide whether a command is possible."""
 
-    def __init__(
-        self,
-        record: TableRecord,
-        table_boards: TableBoards,
-        deal_cycle: DealCycle,
-        match_commands: MatchCommands,
-        settings: DealSettings,
-        boards: tuple[DealerBoard, ReaderBoard],
-        opened_hands: OpenedHands,
-        transfers: TableTransfers,
-    ) -> None:
-        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
-        self._match_commands, self._dealer = match_commands, boards[0]
-        technical = ServiceCommands(record, table_boards, *boards)
-        self._checks = TableCommandChecks(
-            record,
-            table_boards,
-            deal_cycle,
-            match_commands,
-            settings,
-            opened_hands,
-            transfers,
-            technical,
-        )
+    def __init__(self, parts: CommandParts, dealer: DealerBoard) -> None:
+        self._record, self._table_boards = parts.record, parts.table_boards
+        self._deal_cycle, self._dealer = parts.deal_cycle, dealer
+        match_commands = self._match_commands = parts.match_commands
+        transfers, technical = parts.transfers, parts.service_commands
+        self.checks = TableCommandChecks(parts)
         self._actions: Mapping[str, CommandAction] = {
             "set_match": match_commands.set_match,
             "call": self._call,
@@ -88,7 +59,7 @@ class TableCommands:
             "void": self._void,
             "tribute": match_commands.judge_tribute,
             "return": match_commands.judge_return,
-            "open_hand": opened_hands.open,
+            "open_hand": parts.opened_hands.open,
             "transfer": transfers.transfer_out,
             "take_over": transfers.take_over,
             "selftest": technical.selftest,
@@ -101,26 +72,14 @@ class TableCommands:
         if cmd in MACHINE_STEPS:
             return None
         act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)
-        return self._add_check(act) if act is not None and self._checks.has_check(cmd) else act
+        return self._add_check(act) if act is not None and self.checks.has_check(cmd) else act
 
     def _add_check(self, act: CommandAction) -> CommandAction:
         async def checked(command: AcceptedCommand) -> None:
-            self._checks.require(command.request)
+            self.checks.require(command.request)
             await act(command)
 
         return checked
-
-    def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return the refusal of an action, or None if it is possible. Nothing is executed."""
-        return self._checks.refusal_of(request)
-
-    def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return the reason why a step of the machine is not possible now, or None."""
-        return self._checks.step_refusal(cmd, args)
-
-    def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return the reason why the machine does not do a step in this deal, or None."""
-        return self._checks.dealt_by_hand_refusal(cmd)
 
     # Calls.
 
@@ -135,8 +94,8 @@ class TableCommands:
         await command.write_and_answer()
 
     async def _confirm(self, command: AcceptedCommand) -> None:
-        """Handle a green button. At a seat with a call it only withdraws the call."""
-        if self._checks.is_call_withdrawal(command.request):
+        """Handle the command of a green button. An open call of its seat is only withdrawn."""
+        if self.checks.is_call_withdrawal(command.request):
             end_calls(self._record, command.args.seat)
             await command.write_and_answer()
         else:
@@ -170,7 +129,7 @@ class TableCommands:
             self._match_commands.write_events(*self._match_commands.match_events(command.request))
             await command.write_and_answer()
             return
-        ended, goes_on = self._checks.pauses_to_end(command.request)
+        ended, goes_on = self.checks.pauses_to_end(command.request)
         if goes_on:
             self._match_commands.write_events(*self._match_commands.match_events(command.request))
         for why in ended:
@@ -193,7 +152,7 @@ class TableCommands:
 
     async def _replace_set(self, command: AcceptedCommand) -> None:
         args: ReplaceSetArgs = command.args
-        back = self._checks.loadable_back(command.request)
+        back = self.checks.loadable_back(command.request)
         said = {"set": args.set, "back": back, "by": command.signer.signed_text}
         self._record.write("set_loaded", said)
         await command.write_and_answer(said)

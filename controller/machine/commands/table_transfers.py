@@ -21,6 +21,7 @@ from controller.machine.commands.command_request import (
     failure_of,
 )
 from controller.machine.commands.match_commands import MatchCommands, meeting_data
+from controller.machine.public.public_results import copied_fields
 from controller.machine.public.score_sheet import count_rows
 from controller.machine.state.table_match import TransferredMatch
 from controller.machine.table_record import TableRecord, elapsed_ms
@@ -85,18 +86,9 @@ class TableTransfers:
         signing_key: bytes | None,
         wall_time: Callable[[], str],
     ) -> None:
-        self._record, self._profile, self._match_commands, self._is_busy = (
-            record,
-            profile,
-            match_commands,
-            is_busy,
-        )
-        self._table_id, self._table_key, self._signing_key, self._wall_time = (
-            table_id,
-            table_key,
-            signing_key,
-            wall_time,
-        )
+        self._record, self._profile, self._match_commands = record, profile, match_commands
+        self._is_busy, self._wall_time, self._signing_key = is_busy, wall_time, signing_key
+        self._table_id, self._table_key = table_id, table_key
         self._parts: dict[str, dict[int, str]] = {}
         self._packed: tuple[int, PackedDocument] | None = None
 
@@ -137,8 +129,7 @@ class TableTransfers:
         if play.withheld:  # Withheld events are published together, and not during a transfer.
             now = phase_words(match.phase)
             found = Words(
-                f"{now.en}, with answers or cards missing",
-                f"{now.zh}，且有人尚未表态或出示",
+                f"{now.en}, with answers or cards missing", f"{now.zh}，且有人尚未表态或出示"
             )
             then = Words("after that", "其后")
             raise CommandRefused(failure("WRONG_PHASE", found=found, expected=then))
@@ -200,35 +191,25 @@ class TableTransfers:
             self._record.journal.entries(sent.first_entry - 1, sent.n - sent.first_entry + 1)
         )
         found = attempt_histories(each.entry for each in of_it)
+        move = TableMove(
+            left=self._table_id,
+            row=count_rows(match),
+            **copied_fields(sent, "to", "by", "entered_by", "at_ms"),
+        )
         return TransferDocument(
             format=TRANSFER_FORMAT,
             match=match.meeting.match_id,
             left=self._table_id,
             left_key=self._table_key,
-            to=sent.to,
-            n=sent.n,
             head=of_it[-1].head.hex(),
-            at_ms=sent.at_ms,
-            wall=sent.wall,
+            **copied_fields(sent, "to", "n", "at_ms", "wall"),
             profile=match.profile.name,
             profile_hash=profile_hash(match.profile).hex(),
-            meeting=match.meeting,
-            record=match.record,
+            **copied_fields(match, "meeting", "record"),
             events=sent.log,
             proofs=(*sent.earlier_proofs, *self._proofs(match.meeting.match_id, found.values())),
             result=state_digest(match),
-            moves=(*sent.moves, self._move(sent)),
-        )
-
-    def _move(self, sent: TransferredMatch) -> TableMove:
-        """Return the move of the match that left this table."""
-        return TableMove(
-            left=self._table_id,
-            to=sent.to,
-            by=sent.by,
-            entered_by=sent.entered_by,
-            row=count_rows(sent.match),
-            at_ms=sent.at_ms,
+            moves=(*sent.moves, move),
         )
 
     def _proofs(self, match_id: str, found: Iterable[AttemptHistory]) -> Iterator[TransferProof]:
@@ -281,10 +262,7 @@ class TableTransfers:
         await command.write_and_answer(self._arrival_answer())
 
     def _store_part(self, args: TakeOverArgs) -> list[int]:
-        """Store one part, and return the numbers of the missing parts.
-
-        Return the numbers of the missing parts.
-        """
+        """Store one part, and return the numbers of the missing parts."""
         came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
         self._parts[args.digest] = came  # This document is now the newest.
@@ -322,17 +300,14 @@ class TableTransfers:
         self._require_free_table()
 
     def _require_free_table(self) -> None:
-        match = self._record.match_written.match
-        if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
-            raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+        self._match_commands.require_no_match()
         if self._is_busy():
             raise CommandRefused(failure("MACHINE_BUSY"))
 
     def _write(
         self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
     ) -> None:
-        """Write the arriving match into the journal, with its times converted to this table's
-        clock.
+        """Write the arriving match into the journal, with the times of this table's clock.
 
         All times are shifted by the same amount, so that the time since the last event is correct.
         Raises CommandRefused, with nothing written, for data that no entry can contain.
@@ -372,7 +347,6 @@ class TableTransfers:
         self._record.write("match", encode_match_event(event), deal=deal)
 
     def _arrival_answer(self) -> dict[str, Any]:
-        """Return the present state of the arrived match."""
         match = self._record.match_written.match
         assert match is not None  # It has arrived.
         return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
@@ -380,9 +354,8 @@ class TableTransfers:
 
 def _decision_names(command: AcceptedCommand) -> dict[str, str]:
     """Return the person who decided the move, and the person who entered a verbal decision."""
-    entered_by = command.signer.entered_by(command.args)
-    entered = {} if entered_by is None else {"entered_by": entered_by}
-    return {"by": command.signer.decided_by(command.args)} | entered
+    fields = command.signer.decision_fields(command.args)
+    return {name: fields[name] for name in ("by", "entered_by") if fields[name] is not None}
 
 
 def _shifted_move(move: TableMove, by_ms: int) -> dict[str, Any]:

@@ -20,12 +20,13 @@ Seats = tuple[Seat, ...]
 def awaited_seats(match: AnyMatch) -> Seats:
     """Return the seats that must act now, in the order of play.
 
-    While the table is suspended only seats are taken. Where one of several is enough, all who may
-    are named.
+    While the table is suspended, players can only take their seats. If one of several seats is
+    enough, all of them are returned.
     """
     if match.suspended is not None and match.phase is not MatchPhase.SETUP:
         return ()
-    named = _AWAITED.get(match.phase, _nobody)(match)
+    awaited = _AWAITED.get(match.phase)
+    named = awaited(match) if awaited else ()
     return tuple(seat for seat in SEATS if seat in named)
 
 
@@ -59,15 +60,6 @@ def require_exchange(match: AnyMatch) -> TributeExchange:
 
 def _is_out_of_time(match: AnyMatch) -> bool:
     return isinstance(match, GuandanMatch) and is_time_up_for_deals(match, match.now_ms)
-
-
-def _nobody(match: AnyMatch) -> Seats:
-    return ()
-
-
-def _turner(match: AnyMatch) -> Seats:
-    """Return the seat that cut, which also turns the card up."""
-    return (match.cutter,) if match.cutter else ()
 
 
 def _takers(match: AnyMatch) -> Seats:
@@ -106,8 +98,9 @@ def _choosers(match: AnyMatch) -> Seats:
 
 
 def _players(match: AnyMatch) -> Seats:
-    """Return the leader before the first lead, and after that the opponents of a player who reports
-    to be out.
+    """Return the seat that leads, or after the first lead the seats that must confirm.
+
+    The opponents of a player who reports to be out must confirm this.
     """
     if not match.led:
         return (match.leader,) if match.leader else ()
@@ -140,7 +133,8 @@ _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
     MatchPhase.SETUP: lambda match: _without(SEATS, match.seated),
     MatchPhase.SHUFFLE: lambda match: (match.duties.shufflers or SEATS) if match.duties else (),
     MatchPhase.CUT: lambda match: match.duties.cutters if match.duties else (),
-    MatchPhase.TURNUP: _turner,
+    # The seat that cut also turns the card up.
+    MatchPhase.TURNUP: lambda match: (match.cutter,) if match.cutter else (),
     MatchPhase.HELD: _takers,
     MatchPhase.COUNT_CHECK: lambda match: _without(SEATS, match.counted),
     MatchPhase.ANTI_CHECK: _anti_payers,

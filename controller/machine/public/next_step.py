@@ -143,10 +143,7 @@ def _return(match: AnyMatch) -> Words:
     secret = return_visibility(match.profile, owed) == "secret"
     due = [pair for pair in exchange.plan.returns if pair[0] not in exchange.given]
     told = seat_words.join_words(
-        due,
-        lambda pair: _RETURN_WORDS[return_rule(match.profile, owed, *pair)](*pair),
-        "; ",
-        "；",
+        due, lambda pair: _RETURN_WORDS[return_rule(match.profile, owed, *pair)](*pair), "; ", "；"
     )
     return Words(f"{told.en}, face down", f"{told.zh}，暗还") if secret else told
 
@@ -214,10 +211,6 @@ def _forfeit(match: AnyMatch) -> Words:
     return Words(f"name who leads: {who.en}", f"请指定领出牌者：{who.zh}")
 
 
-def _match_check(match: AnyMatch) -> Words:
-    return Words("equal: the chief orders an extra deal", "平级，待裁判长决定加打一副")
-
-
 def _over(match: AnyMatch) -> Words:
     due = seat_words.signer_list_words(signers_due(match))
     return Words(f"the score sheet is to be signed: {due.en}", f"记分表待签：{due.zh}")
@@ -243,7 +236,9 @@ _NEXT_WORDS: dict[MatchPhase, Callable[[AnyMatch], Words]] = {
     MatchPhase.PLAY: _play,
     MatchPhase.RESULT: _result,
     MatchPhase.FORFEIT: _forfeit,
-    MatchPhase.MATCH_CHECK: _match_check,
+    MatchPhase.MATCH_CHECK: lambda match: Words(
+        "equal: the chief orders an extra deal", "平级，待裁判长决定加打一副"
+    ),
     MatchPhase.OVER: _over,
     MatchPhase.SIGNED: lambda match: Words(
         "the match is over and signed", "本局结束，记分表已签名"

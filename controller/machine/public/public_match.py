@@ -5,17 +5,17 @@ from typing import Any, Literal
 from controller.machine.public.awaited_seats import awaited_seats
 from controller.machine.public.next_step import next_words
 from controller.machine.public.public_results import (
+    copied_fields,
     numbers_by_side,
     public_end,
+    public_pairs,
     public_rulings,
     public_score,
     unconfirmed_corrections,
 )
 from controller.machine.state.table_match import TableMatch
 from controller.match.clocks import duty_clocks, match_clock, stopwatch
-from controller.match.clocks.duty_clocks import DutyClock
 from controller.match.match_state import AnyMatch, BigTwoMatch, GuandanMatch, TributeExchange
-from controller.match.match_state import AnyMatch as MatchState
 from controller.match.phase import BEFORE_RELEASE, PHASE_WORDS, MatchPhase
 from controller.match.sheet_writing import published_returns, published_tribute
 from controller.messages import (
@@ -24,7 +24,6 @@ from controller.messages import (
     PublicChoices,
     PublicMatch,
     PublicMatchClock,
-    PublicPair,
     PublicSeatClock,
     Seat,
     Tribute,
@@ -42,7 +41,16 @@ from controller.seats import SIDES
 def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     """Return the clocks of the match and of its seats: the whole seconds that are left."""
     clock = match.clock
-    clocks = [_seat_clock(one, now_ms) for one in match.clocks]
+    clocks = [
+        PublicSeatClock(
+            duty=one.duty,
+            seat=one.seat,
+            side=one.side,
+            left_s=_seconds(duty_clocks.left_ms(one, now_ms)),
+            running=not one.watch.is_paused,
+        )
+        for one in match.clocks
+    ]
     if isinstance(match, BigTwoMatch):
         clocks += _choice_clock(match, now_ms)
     return {
@@ -74,28 +82,16 @@ def _area_stop(clock: match_clock.MatchClock) -> PublicAreaStop | None:
     return PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
-def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
-    return PublicSeatClock(
-        duty=clock.duty,
-        seat=clock.seat,
-        side=clock.side,
-        left_s=_seconds(duty_clocks.left_ms(clock, now_ms)),
-        running=not clock.watch.is_paused,
-    )
-
-
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
     """Return the clock of a seat that must make a choice.
 
     It is paused while the table or the area is paused.
     """
-    asking = (
-        match.choices.current_round()
-        if match.choices and match.phase is MatchPhase.CHOICES
-        else None
-    )
-    deadline_ms = None if asking is None else asking.deadline_ms()
-    if asking is None or deadline_ms is None:
+    if not match.choices or match.phase is not MatchPhase.CHOICES:
+        return []
+    asking = match.choices.current_round()
+    deadline_ms = asking.deadline_ms()
+    if deadline_ms is None:
         return []
     area = match.clock.watch is not None and match.clock.watch.is_paused
     stands = area or match.suspended is not None
@@ -206,34 +202,25 @@ def public_match(
         **_deal_fields(match),
         **public_time(match, now_ms),
         **public_end(match),
-        **(_guandan_fields(match) if isinstance(match, GuandanMatch) else {}),
-        **(_big_two_fields(match) if isinstance(match, BigTwoMatch) else {}),
+        **_game_fields(match),
     )
 
 
-def _meeting_fields(match: MatchState) -> dict[str, Any]:
-    """Return the place of the match in its event, and its people."""
+def _meeting_fields(match: AnyMatch) -> dict[str, Any]:
+    """Return the fields that identify the match in its tournament, and its people."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
-        "event": meeting.event,
-        "round": meeting.round,
-        "match_no": meeting.match_no,
-        "table_no": meeting.table_no,
-        "stage": meeting.stage,
+        **copied_fields(meeting, "event", "round", "match_no", "table_no", "stage"),
         "match": meeting.match_id,
         "profile": match.profile.name,
         "game": game,
-        "pairs": {
-            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
-            for side, pair in meeting.pairs.items()
-        },
+        "pairs": public_pairs(meeting),
         "seated": list(match.seated),
-        "started": match.started,
-        "suspended": match.suspended,
+        **copied_fields(match, "started", "suspended"),
     }
 
 
-def _deal_fields(match: MatchState) -> dict[str, Any]:
+def _deal_fields(match: AnyMatch) -> dict[str, Any]:
     """Return the fields of the present deal that Guandan and Big Two both have.
 
     The leader by the turned-up card, and that card, are published with the release. In a deal by
@@ -243,25 +230,20 @@ def _deal_fields(match: MatchState) -> dict[str, Any]:
     cuts = duties is not None and match.phase in _CUT_PHASES
     out = match.by_hand or match.phase not in BEFORE_RELEASE
     return {
-        "deal": match.deal,
-        "by_hand": match.by_hand,
+        **copied_fields(match, "deal", "by_hand", "cutter", "led", "began_ms", "claimed"),
+        "misdeals": match.misdeals,
         "hand_duties": _hand_duties(match),
         "cutters": list(duties.cutters) if duties and cuts else [],
         "cut_range": duties.cuts if duties and cuts else None,
-        "cutter": match.cutter,
         "leader": (match.leader or match.turned_to) if out else None,
         "turned_up": match.turned_up if out else None,
-        "led": match.led,
-        "began_ms": match.began_ms,
         "counted": list(match.counted),
-        "claimed": match.claimed,
         "claims": list(match.claims),
-        "misdeals": match.misdeals,
         "confirmed": list(match.confirmed),
     }
 
 
-def _hand_duties(match: MatchState) -> HandDuties | None:
+def _hand_duties(match: AnyMatch) -> HandDuties | None:
     duties = match.duties
     if duties is None or not match.by_hand or match.phase not in BEFORE_RELEASE:
         return None
@@ -273,8 +255,15 @@ def _hand_duties(match: MatchState) -> HandDuties | None:
     )
 
 
-def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
-    """Return levels, tribute, places, rulings and score of a match of Guandan."""
+def _game_fields(match: AnyMatch) -> dict[str, Any]:
+    """Return the fields of the match that only its game has.
+
+    These are choices, cards left and totals of Big Two, or levels, tribute, places, rulings and
+    score of Guandan.
+    """
+    if isinstance(match, BigTwoMatch):
+        return {"choices": _choices(match), "left": match.left or None, "totals": match.totals}
+    assert isinstance(match, GuandanMatch)  # there are two kinds
     standing, rules = match.standing, match.profile
     points = any(getattr(rules.score.deal_points, name) for name in ("R12", "R13", "R14"))
     level = match.level if match.deal else level_due(rules, standing)
@@ -295,18 +284,10 @@ def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
     }
 
 
-def _big_two_fields(match: BigTwoMatch) -> dict[str, Any]:
-    """Return choices, cards left and totals of a match of Big Two."""
-    return {
-        "choices": _choices(match),
-        "left": match.left or None,
-        "totals": match.totals,
-    }
-
-
 def _choices(match: BigTwoMatch) -> PublicChoices | None:
-    """Return the choices. All four players choose at the same time, so the answers are published at
-    the end.
+    """Return the choices of the players.
+
+    All four players choose at the same time, so the answers are published at the end.
     """
     choices = match.choices
     if choices is None:

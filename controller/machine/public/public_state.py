@@ -34,20 +34,12 @@ def public_calls(
 
     `pressed` are red buttons. `needs` are calls of the match.
     """
-    calls = sorted((*pressed, *needs), key=lambda call: call.since)
-    return [_call_with_words(call) for call in calls]
-
-
-def _call_with_words(call: RefereeCall) -> RefereeCall:
-    own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
-    said = CALL_WORDS.get(call.reason, own)
-    return RefereeCall(
-        seat=call.seat,
-        reason=call.reason,
-        since=call.since,
-        words_en=said.en,
-        words_zh=said.zh,
-    )
+    calls = []
+    for call in sorted((*pressed, *needs), key=lambda call: call.since):
+        own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
+        said = CALL_WORDS.get(call.reason, own)
+        calls.append(msgspec.structs.replace(call, words_en=said.en, words_zh=said.zh))
+    return calls
 
 
 class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +83,8 @@ def public_state(
     or next, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt. A
     machine that is stopped has no estimate.
     """
+    waited = state.waiting_times
+    waits = (None, None) if waited is None else msgspec.structs.astuple(waited)
     machine = PublicMachine(
         phase=phase,
         deal=state.deal,
@@ -103,12 +97,8 @@ def public_state(
         set_out=None if state.set_in_play is None else state.set_in_play.card_set,
         cutters=list(cutters) if state.phase is MachinePhase.COMMITTED else [],
         ready_in_s=ready_in_s if phase is MachinePhase.DEALING and not state.pauses else None,
-        due_to_ready_ms=None
-        if state.waiting_times is None
-        else state.waiting_times.due_to_ready_ms,
-        ready_to_button_ms=None
-        if state.waiting_times is None
-        else state.waiting_times.ready_to_button_ms,
+        due_to_ready_ms=waits[0],
+        ready_to_button_ms=waits[1],
         counter=counter,
         pauses=dict(state.pauses),
     )
@@ -146,15 +136,13 @@ MAX_STATE_INTERVAL_S = 1.0
 
 
 class StatePublisher:
-    """The timer that calls `publish` as often as the feed promises.
+    """The timer that calls `publish` after changes, and at least once a second.
 
     `on_late` receives the delay of the timer in seconds, which shows how busy the loop is.
     """
 
     def __init__(
-        self,
-        publish: Callable[[], None],
-        on_late: Callable[[float], None] = lambda late_s: None,
+        self, publish: Callable[[], None], on_late: Callable[[float], None] = lambda late_s: None
     ) -> None:
         self._publish = publish
         self._on_late = on_late
@@ -196,13 +184,11 @@ SyncedHead = tuple[int, bytes]
 
 
 class PhaseHeads:
-    """The signer of the journal's head at each change of the phase.
+    """The signer of the journal's head, the hash of its last entry, at each change of the phase.
 
-    `latest` is the head at the last change of the phase, or None before the first.
-
-    `secret` is the table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head
-    is signed. If a power cut could undo a signed head, an honest table would seem to have rewritten
-    its history.
+    `latest` is the head at the last change of the phase, or None before the first. `secret` is the
+    table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head is signed. If a
+    power cut could undo a signed head, an honest table would seem to have rewritten its history.
     """
 
     def __init__(self, table_key: str, secret: bytes | None) -> None:
@@ -250,9 +236,7 @@ class FeedPace:
         self._fed, self._last_s = fed, now_s
 
     def ready_in_s(self, cards: int) -> float | None:
-        """Return the seconds that the rest of `cards` cards will take, or None if the pace is
-        not known.
-        """
+        """Return the seconds until all of `cards` are fed, or None if the pace is not known."""
         if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
             return None
         return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

@@ -5,12 +5,18 @@ rows of the match and its moves between tables. A signed version stays readable 
 replaces it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from controller.machine.public.public_results import public_score, public_verdict, rulings_in_words
+from controller.machine.public.public_results import (
+    copied_fields,
+    public_pairs,
+    public_score,
+    public_verdict,
+    rulings_in_words,
+)
 from controller.machine.public.score_sheet_rows import (
     big_two_lines,
     corrections,
@@ -23,13 +29,9 @@ from controller.match.phase import ENDED_PHASES, MatchPhase
 from controller.match.sheet_rows import EndRow
 from controller.match.sheet_writing import sheet_signers
 from controller.match.transfer_document import TableMove
-from controller.messages import PublicPair
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, SignatureLine
-
-WallTime = Callable[[int], str | None]
-"""Returns the wall time at a moment of the table's clock, or None if it is not known any more."""
 
 
 def sheet_data(
@@ -37,52 +39,27 @@ def sheet_data(
     *,
     table: str,
     head: str,
-    wall: WallTime | None = None,
     rules_hash: str | None = None,
     moves: Sequence[TableMove] = (),
 ) -> dict[str, Any]:
     """Return the whole score sheet as an object for JSON.
 
-    `table` is the table's id, `head` the head of its journal in hex. `wall` gives the times of
-    start and end, if the journal has them. `rules_hash` is the profile's hash in hex, if it is
-    known; to compute it takes 25 ms. `moves` are the moves of the match to this table.
+    `table` is the table's id, `head` the head of its journal in hex. `rules_hash` is the profile's
+    hash in hex, if it is known; to compute it takes 25 ms. `moves` are the moves of the match to
+    this table. The wall times of start and end are missing.
     """
-    page = score_sheet(match, table=table, head=head, wall=wall, rules_hash=rules_hash, moves=moves)
-    builtins: dict[str, Any] = msgspec.to_builtins(page)
-    return builtins
-
-
-def score_sheet(
-    match: AnyMatch,
-    *,
-    table: str,
-    head: str,
-    wall: WallTime | None,
-    rules_hash: str | None,
-    moves: Sequence[TableMove],
-) -> ScoreSheet:
-    """Return the whole score sheet. Its arguments are those of `sheet_data`."""
     meeting, watch = match.meeting, match.clock.watch
-    start_ms, end_ms = None if watch is None else watch.starts_ms, _end_ms(match)
-    return ScoreSheet(
+    is_signed = match.phase is MatchPhase.SIGNED
+    page = ScoreSheet(
         game="guandan" if isinstance(match, GuandanMatch) else "bigtwo",
         table=table,
-        table_no=meeting.table_no,
-        event=meeting.event,
-        round=meeting.round,
-        match_no=meeting.match_no,
         match=meeting.match_id,
-        stage=meeting.stage,
+        **copied_fields(meeting, "event", "round", "match_no", "table_no", "stage"),
         rules=_rules(match.profile, rules_hash),
-        pairs={
-            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
-            for side, pair in meeting.pairs.items()
-        },
-        start_ms=start_ms,
-        end_ms=end_ms,
-        start_at=_wall_time(wall, start_ms),
-        end_at=_wall_time(wall, end_ms),
-        state="signed" if match.phase is MatchPhase.SIGNED else _sheet_state(match),
+        pairs=public_pairs(meeting),
+        start_ms=None if watch is None else watch.starts_ms,
+        end_ms=_end_ms(match),
+        state="signed" if is_signed else "over" if match.phase in ENDED_PHASES else "open",
         verdict=None if match.verdict is None else public_verdict(match.verdict),
         rulings=rulings_in_words(match.rulings),
         signatures=_signature_lines(match),
@@ -92,6 +69,7 @@ def score_sheet(
         notes=sheet_notes(match, moves),
         **_game_fields(match),
     )
+    return dict(msgspec.to_builtins(page))
 
 
 def _game_fields(match: AnyMatch) -> dict[str, Any]:
@@ -104,10 +82,6 @@ def _game_fields(match: AnyMatch) -> dict[str, Any]:
         "levels": level_texts(match.standing.levels),
         "score": None if match.score is None else public_score(match.score),
     }
-
-
-def _sheet_state(match: AnyMatch) -> Any:
-    return "over" if match.phase in ENDED_PHASES else "open"
 
 
 def _rules(profile: Profile, known: str | None) -> SheetRules:
@@ -132,14 +106,8 @@ def _end_ms(match: AnyMatch) -> int | None:
     return max(row.at_ms for row in match.sheet if isinstance(row, EndRow))
 
 
-def _wall_time(wall: WallTime | None, at_ms: int | None) -> str | None:
-    return None if wall is None or at_ms is None else wall(at_ms)
-
-
 def _signature_lines(match: AnyMatch) -> list[SignatureLine]:
-    """Return a line for each person or side that has to sign, with the signature if there is
-    one.
-    """
+    """Return a line for each person or side that has to sign, with any signature."""
     there = {one.signer: one for one in match.signatures}
     return [_signature_line(match, signer, there.get(signer)) for signer in sheet_signers(match)]
 
@@ -155,26 +123,18 @@ def _signature_line(match: AnyMatch, signer: str, by: SheetSignature | None) -> 
     return SignatureLine(signer=signer, duty=duty, person=by.person, at_ms=by.at_ms)
 
 
-def _version_signatures(
-    match: AnyMatch, signatures: Sequence[SheetSignature]
-) -> list[SignatureLine]:
-    return [_signature_line(match, one.signer, one) for one in signatures]
-
-
 def _versions(match: AnyMatch) -> list[SheetVersion]:
-    """Return every version of the sheet that was signed or has to be signed, the present one
-    last.
-    """
-    earlier = [
+    """Return every version of the sheet that was or must be signed, oldest first."""
+    present = (match.version, count_rows(match), match.signatures)
+    versions = [*((old.version, old.rows, old.signatures) for old in match.replaced), present]
+    return [
         SheetVersion(
-            version=old.version,
-            rows=old.rows,
-            signatures=_version_signatures(match, old.signatures),
+            version=version,
+            rows=rows,
+            signatures=[_signature_line(match, one.signer, one) for one in signatures],
         )
-        for old in match.replaced
+        for version, rows, signatures in versions
     ]
-    now = _version_signatures(match, match.signatures)
-    return [*earlier, SheetVersion(version=match.version, rows=count_rows(match), signatures=now)]
 
 
 def count_rows(match: AnyMatch) -> int:

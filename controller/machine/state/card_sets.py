@@ -8,17 +8,12 @@ on the table as evidence until its deal is over.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.faults import fault
 from controller.journal.entries import JournalEntry
-from controller.machine.state.table_state import (
-    MAX_SHOWN_PROOFS,
-    TableState,
-)
-from controller.messages import (
-    CardSetState,
-)
+from controller.machine.state.table_state import MAX_SHOWN_PROOFS, TableState
+from controller.messages import CardSetState
 
 
 def next_set(
@@ -42,14 +37,6 @@ def next_set(
     return known.get(name, CardSetState(id=name, back=sets.get(name, "A")))
 
 
-def mixed_sets(known: Mapping[str, CardSetState], card_set: CardSetState) -> tuple[str, ...]:
-    """Return the sets that may have lost cards to this one, because foreign backs were found in it.
-
-    A card with another back came from a set with that back, so both counts are wrong.
-    """
-    return tuple(name for name, one in known.items() if one.back != card_set.back)
-
-
 def _sets_of_other_back(
     name: str, known: Mapping[str, CardSetState], sets: Mapping[str, str]
 ) -> Iterator[str]:
@@ -69,7 +56,7 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
     """Return the changes to the sets of cards by an entry of an attempt."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
-    used = msgspec.structs.replace(known, attempts=known.attempts + 1)
+    used = replace(known, attempts=known.attempts + 1)
     dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
     return {
         "sets": state.sets | {name: used},
@@ -87,29 +74,21 @@ def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | Non
 
 
 def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
-    """Return the sets after a verdict. The set of the attempt is barred if its count is in
-    doubt.
-    """
+    """Return the sets after a verdict, which bars the attempt's set if its count is in doubt."""
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
     known = set_of_attempt(state, entry)
     if known is None:
         return state.sets
     barred = list(dict.fromkeys([*known.barred, *doubts]))
     sets = replace_set(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
-    mixed = mixed_sets(sets, known) if _FOREIGN in doubts else ()
-    return sets | {name: _bar_set(sets[name], _FOREIGN) for name in mixed}
-
-
-def _bar_set(known: CardSetState, why: str) -> CardSetState:
-    """Return a set that may not be used until a person has counted it."""
-    return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
+    for name, one in sets.items() if _FOREIGN in doubts else ():
+        # A card with another back came from a set with that back, so both counts are wrong.
+        if one.back != known.back:
+            barred = list(dict.fromkeys([*one.barred, _FOREIGN]))
+            sets = sets | {name: replace(one, barred=barred)}
+    return sets
 
 
 def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
     """Return the sets of `state`, with `changes` to one of them."""
-    return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
-
-
-def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
-    """Return the changes that a release makes in the history of its set."""
-    return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
+    return state.sets | {known.id: replace(known, **changes)}

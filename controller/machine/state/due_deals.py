@@ -39,9 +39,7 @@ def is_needed(play: TableMatch, deal: DealId) -> bool:
         return False
     if match.deal == deal.deal:
         return due_deal(play) == deal
-    if match.deal + 1 != deal.deal:
-        return False
-    return match.phase in NEXT_DEAL_PHASES
+    return match.deal + 1 == deal.deal and match.phase in NEXT_DEAL_PHASES
 
 
 def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:
@@ -55,10 +53,10 @@ def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_match_over(play: TableMatch, match_id: str) -> bool:
-    """Return whether a match has ended: by its verdict, or because another match began at its
-    table.
+    """Return whether a match has ended at this table.
 
-    A match that moved to another table continues there, until another match begins here.
+    Its verdict ends it, and so does another match that begins here. A match that moved to another
+    table continues there, until another match begins here.
     """
     if play.arriving is not None:
         return False  # The arriving match may be this one. It counts when it is complete.
@@ -71,10 +69,10 @@ def is_match_over(play: TableMatch, match_id: str) -> bool:
 
 
 def is_deal_over(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal whose hands were out is over, by its result or because it is dealt
-    again.
+    """Return whether a deal whose hands were out is over.
 
-    A deal that is played at another table is not over here.
+    It has a result then, or it is dealt again. A deal that is played at another table is not over
+    here.
     """
     match = play.match
     if deal == play.played_elsewhere:

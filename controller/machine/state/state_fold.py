@@ -5,13 +5,13 @@ Nothing else changes the state. Live values (cards fed so far) are added when th
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.journal.entries import JournalEntry
 from controller.machine.state.card_sets import (
-    counts_after_release,
     replace_set,
     set_changes_of_attempt,
     set_of_attempt,
@@ -37,6 +37,7 @@ from controller.messages import (
     Reveal,
 )
 
+_Row = TypeVar("_Row", Fairness, PlayedAttempt)
 MAX_REMEMBERED_ANSWERS = 1000
 """Answers that are stored for repeated commands. A client repeats a command within seconds."""
 
@@ -47,26 +48,30 @@ def fold_state(state: TableState, entry: JournalEntry) -> TableState:
     return state if change is None else change(state, entry)
 
 
-def _replace(state: TableState, **changes: Any) -> TableState:
-    return msgspec.structs.replace(state, **changes)
-
-
 def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
     """Return the proofs of the attempts, with changes in the newest one."""
-    return (*state.proofs[:-1], msgspec.structs.replace(state.proofs[-1], **changes))
+    return (*state.proofs[:-1], replace(state.proofs[-1], **changes))
+
+
+def _change_of_attempt(
+    rows: tuple[_Row, ...], entry: JournalEntry, **changes: Any
+) -> tuple[_Row, ...]:
+    """Return `rows` of attempts, with changes in the row of the entry's attempt."""
+    return tuple(replace(row, **changes) if row.attempt == entry.attempt else row for row in rows)
 
 
 def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
     assert entry.deal is not None
     assert entry.attempt is not None
     tried = _count_attempt(state, entry)
+    same = (state.match, state.deal) == (entry.data["match"], entry.deal)
     proof = Fairness(
         deal=entry.deal,
         attempt=entry.attempt,
         of_deal=tried[entry.deal],
         commitment=entry.data["commitment"],
     )
-    return _replace(
+    return replace(
         state,
         phase=MachinePhase.COMMITTED,
         match=entry.data["match"],
@@ -75,7 +80,7 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
         attempts=entry.attempt,
         attempts_by_deal=tried,
         outcome=None,
-        misdeals_in_a_row=state.misdeals_in_a_row if _is_same_deal(state, entry) else 0,
+        misdeals_in_a_row=state.misdeals_in_a_row if same else 0,
         **set_changes_of_attempt(state, entry),
         fed=0,
         refed=0,
@@ -93,14 +98,9 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
     )
 
 
-def _on_seed(state: TableState, entry: JournalEntry) -> TableState:
-    """Count the number of an attempt as used, even if no commitment follows its seed."""
-    return _replace(state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n)
-
-
 def _on_cut(state: TableState, entry: JournalEntry) -> TableState:
     cut = entry.data["cut"]
-    return _replace(
+    return replace(
         state,
         phase=MachinePhase.CUT,
         proofs=_change_newest_proof(state, cut=cut, uncut=cut is None),
@@ -112,14 +112,14 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
     outcome = AttemptOutcome(data["outcome"])
     ok = outcome is AttemptOutcome.OK
     counters = state.counters
-    changed = msgspec.structs.replace(
+    changed = replace(
         counters,
         redeals=counters.redeals + (outcome is AttemptOutcome.MISDEAL),
         voids=counters.voids + (outcome is AttemptOutcome.VOID),
         misreads=counters.misreads + data["refed"],
         jams=counters.jams + ("JAM" in data["reasons"]),
     )
-    return _replace(
+    return replace(
         state,
         phase=MachinePhase.HELD if ok else MachinePhase.EMPTY,
         outcome=outcome,
@@ -134,50 +134,34 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the numbers of attempts at each of the last deals, with one more at the entry's
-    deal.
-    """
-    deal, before = (
-        entry.deal or 0,
-        state.attempts_by_deal if state.match == entry.data["match"] else {},
-    )
+    """Return the numbers of attempts by deal, with one more for the deal of the entry."""
+    deal = entry.deal or 0
+    before = state.attempts_by_deal if state.match == entry.data["match"] else {}
     others = {each: n for each, n in before.items() if each != deal}
     return dict(list({**others, deal: before.get(deal, 0) + 1}.items())[-MAX_SHOWN_PROOFS:])
-
-
-def _is_same_deal(state: TableState, entry: JournalEntry) -> bool:
-    return (state.match, state.deal) == (entry.data["match"], entry.deal)
 
 
 def _on_set_loaded(state: TableState, entry: JournalEntry) -> TableState:
     name, back = entry.data["set"], entry.data["back"]
     known = state.sets.get(name, CardSetState(id=name, back=back))
-    return _replace(
-        state, loaded_set=name, used_set=None, sets=replace_set(state, known, back=back)
-    )
+    return replace(state, loaded_set=name, used_set=None, sets=replace_set(state, known, back=back))
 
 
 def _on_set_cleared(state: TableState, entry: JournalEntry) -> TableState:
     known = state.sets.get(entry.data["set"])
     if known is None:
         return state
-    return _replace(state, sets=replace_set(state, known, barred=[], cleared=known.cleared + 1))
+    return replace(state, sets=replace_set(state, known, barred=[], cleared=known.cleared + 1))
 
 
 def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
-    counters = msgspec.structs.replace(state.counters, redeals=state.counters.redeals + 1)
+    counters = replace(state.counters, redeals=state.counters.redeals + 1)
     reasons = list(entry.data["reasons"])
-    proofs = tuple(
-        msgspec.structs.replace(proof, recalled=reasons)
-        if proof.attempt == entry.attempt
-        else proof
-        for proof in state.proofs
-    )
     now = entry.attempt == state.attempt  # If not, the next deal has begun already.
-    return _replace(
+    return replace(
         state,
         counters=counters,
-        proofs=proofs,
+        proofs=_change_of_attempt(state.proofs, entry, recalled=reasons),
         sets=sets_after_verdict(state, entry),
         misdeals_in_a_row=state.misdeals_in_a_row + now,
         set_in_play=_set_still_in_play(state, entry),
@@ -185,19 +169,15 @@ def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
     )
 
 
-def _on_pause(state: TableState, entry: JournalEntry) -> TableState:
-    return _replace(state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]})
-
-
 def _on_pause_ended(state: TableState, entry: JournalEntry) -> TableState:
     ended = entry.data["reason"]
-    return _replace(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
+    return replace(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
 
 
 def _on_withdrawn(state: TableState, entry: JournalEntry) -> TableState:
-    counters = msgspec.structs.replace(state.counters, voids=state.counters.voids + 1)
+    counters = replace(state.counters, voids=state.counters.voids + 1)
     reasons = list(entry.data["reasons"])
-    return _replace(
+    return replace(
         state,
         phase=MachinePhase.EMPTY,
         outcome=AttemptOutcome.VOID,
@@ -209,74 +189,55 @@ def _on_withdrawn(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_released(state: TableState, entry: JournalEntry) -> TableState:
-    counters = msgspec.structs.replace(state.counters, deals=state.counters.deals + 1)
-    known = set_of_attempt(state, entry)
-    return _replace(
+    counters = replace(state.counters, deals=state.counters.deals + 1)
+    known, newest, sets = set_of_attempt(state, entry), state.newest_attempt, state.sets
+    if known is not None:
+        # The release is added to the history of the set.
+        history = {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
+        sets = replace_set(state, known, **history)
+    added = () if newest is None or newest.attempt != entry.attempt else (newest,)
+    return replace(
         state,
         phase=MachinePhase.RELEASED,
         counters=counters,
-        sets=state.sets
-        if known is None
-        else replace_set(state, known, **counts_after_release(known, state)),
+        sets=sets,
         leader=entry.data.get("leader"),
         turned_up=entry.data.get("turned_up"),
         set_in_play=None if known is None else SetInPlay(entry.attempt or 0, known.id),
         used_set=state.loaded_set if state.meeting_match == state.match else state.used_set,
         waiting_times=read_waiting_times(entry.data),
-        played_attempts=_add_played(state, entry),
-    )
-
-
-def _add_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    one = state.newest_attempt
-    return (
-        state.played_attempts
-        if one is None or one.attempt != entry.attempt
-        else (*state.played_attempts, one)
+        played_attempts=(*state.played_attempts, *added),
     )
 
 
 def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts without the one whose record is open now or will never be
-    opened here.
+    """Return the played attempts without the attempt of the entry.
+
+    Its record is open now, or will never be opened here.
     """
     return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
 
 
-def _end_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    return tuple(
-        msgspec.structs.replace(one, is_over=True) if one.attempt == entry.attempt else one
-        for one in state.played_attempts
-    )
-
-
 def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
-    """Return the set whose hands are still out after an attempt has ended, or None."""
-    return (
-        None
-        if state.set_in_play is not None and state.set_in_play.attempt == entry.attempt
-        else state.set_in_play
-    )
+    """Return the set of cards that is still out after an attempt has ended, or None."""
+    out = state.set_in_play
+    return None if out is not None and out.attempt == entry.attempt else out
 
 
 def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
     reveal = Reveal(seed=entry.data["seed"], cut=entry.data["cut"])
-    proofs = tuple(
-        msgspec.structs.replace(proof, reveal=reveal) if proof.attempt == entry.attempt else proof
-        for proof in state.proofs
-    )
-    return _replace(
+    return replace(
         state,
         phase=_phase_after_end(state, entry),
-        proofs=proofs,
+        proofs=_change_of_attempt(state.proofs, entry, reveal=reveal),
         set_in_play=_set_still_in_play(state, entry),
-        played_attempts=_end_played(state, entry),
+        played_attempts=_change_of_attempt(state.played_attempts, entry, is_over=True),
     )
 
 
 def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
     """Mark an attempt as one that only the chief can open. It is over now."""
-    return _replace(
+    return replace(
         state,
         phase=_phase_after_end(state, entry),
         set_in_play=_set_still_in_play(state, entry),
@@ -288,7 +249,7 @@ def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
     """Set the table's sets of cards from the configuration. The history of known sets stays."""
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
-    return _replace(state, sets=fresh | state.sets)
+    return replace(state, sets=fresh | state.sets)
 
 
 def _phase_after_end(state: TableState, entry: JournalEntry) -> MachinePhase:
@@ -299,12 +260,12 @@ def _phase_after_end(state: TableState, entry: JournalEntry) -> MachinePhase:
 def _on_fault(state: TableState, entry: JournalEntry) -> TableState:
     data = entry.data
     shown = alert(data["name"], entry.time, data.get("evidence"))
-    return _replace(state, faults=state.faults | {_fault_key(data): shown})
+    return replace(state, faults=state.faults | {_fault_key(data): shown})
 
 
 def _on_fault_cleared(state: TableState, entry: JournalEntry) -> TableState:
     gone = _fault_key(entry.data)
-    return _replace(state, faults={key: row for key, row in state.faults.items() if key != gone})
+    return replace(state, faults={key: row for key, row in state.faults.items() if key != gone})
 
 
 def _fault_key(data: dict[str, Any]) -> FaultKey:
@@ -316,69 +277,74 @@ def _on_call(state: TableState, entry: JournalEntry) -> TableState:
     if any(call.seat == seat for call in state.calls):
         return state
     call = RefereeCall(seat=seat, reason=entry.data["reason"], since=entry.time)
-    return _replace(state, calls=(*state.calls, call))
+    return replace(state, calls=(*state.calls, call))
 
 
 def _on_call_ended(state: TableState, entry: JournalEntry) -> TableState:
     seat = entry.data["seat"]
-    return _replace(state, calls=tuple(call for call in state.calls if call.seat != seat))
+    return replace(state, calls=tuple(call for call in state.calls if call.seat != seat))
 
 
 def _on_command(state: TableState, entry: JournalEntry) -> TableState:
     data = {**state.kept_command, **entry.data}
     # The stored answer belongs to the command that used the id first.
     if data.get("refused") == "ID_TAKEN":
-        return _replace(state, kept_command={})
+        return replace(state, kept_command={})
     answers = dict(list(state.answers.items())[1 - MAX_REMEMBERED_ANSWERS :])
     answers[data["key"], data["id"]] = data
-    return _replace(state, answers=answers, kept_command={})
+    return replace(state, answers=answers, kept_command={})
 
 
 def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
-    """Add the part of a command's answer that only its sender may read."""
+    """Add to a command's stored answer the part that only its sender may read."""
     signed = (entry.data["key"], entry.data["id"])
     known = state.answers.get(signed)
     if known is None:
         return state
     result = {**known["result"], "sealed": entry.data["sealed"]}
-    return _replace(state, answers=state.answers | {signed: {**known, "result": result}})
+    return replace(state, answers=state.answers | {signed: {**known, "result": result}})
 
 
 def _on_opened_hand(state: TableState, entry: JournalEntry) -> TableState:
     opened = HandViewed(state.meeting_match, entry.deal, entry.data["key"], entry.data["by"])
-    return _replace(state, viewed_hands=(*state.viewed_hands, opened))
+    return replace(state, viewed_hands=(*state.viewed_hands, opened))
 
 
 _HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
     "committed": _on_committed,
     "cut": _on_cut,
-    "begun": lambda state, entry: _replace(state, phase=MachinePhase.SHUFFLING),
-    "shuffled": lambda state, entry: _replace(state, phase=MachinePhase.DEALING),
-    "held": lambda state, entry: _replace(
+    "begun": lambda state, entry: replace(state, phase=MachinePhase.SHUFFLING),
+    "shuffled": lambda state, entry: replace(state, phase=MachinePhase.DEALING),
+    "held": lambda state, entry: replace(
         state, proofs=_change_newest_proof(state, hands=entry.data["hands"])
     ),
     "verdict": _on_verdict,
     "withdrawn": _on_withdrawn,
     "released": _on_released,
     "revealed": _on_revealed,
-    "seed": _on_seed,
-    "record": lambda state, entry: _replace(state, played_attempts=_remove_played(state, entry)),
+    # The number of the attempt is used, even if no commitment follows its seed.
+    "seed": lambda state, entry: replace(
+        state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n
+    ),
+    "record": lambda state, entry: replace(state, played_attempts=_remove_played(state, entry)),
     "sealed_to_chief": _on_sealed_to_chief,
     "opened": _on_opened,
-    "meeting": lambda state, entry: _replace(state, meeting_match=entry.data["match"]),
+    "meeting": lambda state, entry: replace(state, meeting_match=entry.data["match"]),
     "recalled": _on_recalled,
     "set_loaded": _on_set_loaded,
     "set_cleared": _on_set_cleared,
-    "pause": _on_pause,
+    "pause": lambda state, entry: replace(
+        state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]}
+    ),
     "pause_ended": _on_pause_ended,
-    "taken_over": lambda state, entry: _replace(
+    "taken_over": lambda state, entry: replace(
         state, taken_transfers=state.taken_transfers | {entry.data["digest"]}
     ),
     "fault": _on_fault,
     "fault_cleared": _on_fault_cleared,
     "call": _on_call,
     "call_ended": _on_call_ended,
-    "command_kept": lambda state, entry: _replace(state, kept_command=entry.data),
+    "command_kept": lambda state, entry: replace(state, kept_command=entry.data),
     "command": _on_command,
     "answer": _on_answer,
     "opened_hand": _on_opened_hand,

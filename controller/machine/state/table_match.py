@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.journal.entries import JournalEntry
 from controller.machine.state.table_state import WaitingTimes
-from controller.match import match_events
 from controller.match import match_events as events
 from controller.match.match_effects import MatchEffect
 from controller.match.match_events import MatchEvent, decode_match_event
@@ -81,10 +81,8 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
 class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
     """The match of a table, and the things for which its people wait.
 
-    `match` is None without a match.
-
-    `attempt` is the attempt whose hands the players have. It is None if no hands are out or they
-    were drawn by hand.
+    `match` is None without a match. `attempt` is the attempt whose hands the players have. It is
+    None if no hands are out or they were drawn by hand.
 
     On the table's clock: `due_ms` is when the present deal became due, `phase_since_ms` when its
     phase began, and `last_event_ms` the time of the last event.
@@ -124,15 +122,10 @@ class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealId(msgspec.Struct, frozen=True, gc=False):
-    """The number of a deal of a match."""
+    """The match and the number of a deal."""
 
     match_id: str
     deal: int
-
-
-def with_changes(play: TableMatch, **changes: Any) -> TableMatch:
-    """Return a copy with some fields replaced."""
-    return msgspec.structs.replace(play, **changes)
 
 
 def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMatch:
@@ -145,16 +138,14 @@ def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMat
     same = match.deal == play.match.deal
     out = match.phase not in BEFORE_RELEASE and not match.by_hand and same
     moved = match.phase is not play.match.phase or not same
-    again = _redeal_reason(play.match, match, event)
-    after = with_changes(
+    again, passed = _redeal_reason(play.match, match, event), isinstance(event, events.TimePassed)
+    after = replace(
         play,
         match=match,
         attempt=play.attempt if out else None,
         due_ms=play.due_ms if same and not again else match.now_ms,
         phase_since_ms=match.now_ms if moved else play.phase_since_ms,
-        last_event_ms=play.last_event_ms
-        if isinstance(event, match_events.TimePassed)
-        else match.now_ms,
+        last_event_ms=play.last_event_ms if passed else match.now_ms,
         redeal_reason=again or (play.redeal_reason if same else None),
         waiting_times=_waiting_times(play, match, event),
         match_calls=_match_calls(play, match, effects, time),
@@ -170,13 +161,14 @@ def dry_run(play: TableMatch, event: MatchEvent) -> StepResult:
 
 
 def apply_ahead(play: TableMatch, time: str) -> TableMatch:
-    """Return a match whose deal became due, after the events of the deal that was dealt ahead."""
+    """Apply the events of the deal that was dealt ahead, if this deal is due now."""
     ahead, match = play.ahead, play.match
     assert match is not None  # The caller has checked this.
-    due = ahead is not None and match.deal == ahead.deal and match.phase is MatchPhase.CUT
-    if ahead is None or not due or match.suspended is not None:
+    if ahead is None or match.suspended is not None:
         return play
-    play = with_changes(play, ahead=None)
+    if match.deal != ahead.deal or match.phase is not MatchPhase.CUT:
+        return play
+    play = replace(play, ahead=None)
     for event in (ahead.cut, ahead.dealt):
         if event is not None:
             play = apply_event(play, event, time)
@@ -197,14 +189,12 @@ def _match_calls(
 
 
 def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str | None:
-    """Return the fault for which an event makes released hands void, so that they are dealt
-    again, or None.
-    """
+    """Return the fault for which an event makes released hands be dealt again, or None."""
     if before.phase not in DEAL_UNDER_WAY or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
         return None
-    return "COUNT_WRONG" if isinstance(event, match_events.HandsRecounted) else "ORDERED"
+    return "COUNT_WRONG" if isinstance(event, events.HandsRecounted) else "ORDERED"
 
 
 def _waiting_times(play: TableMatch, after: AnyMatch, event: MatchEvent) -> WaitingTimes | None:
@@ -214,7 +204,7 @@ def _waiting_times(play: TableMatch, after: AnyMatch, event: MatchEvent) -> Wait
     """
     if after.phase in _UNREADY_PHASES:
         return None
-    ordered = isinstance(event, match_events.ReleaseOrdered) and after.let_go
+    ordered = isinstance(event, events.ReleaseOrdered) and after.let_go
     if not ordered or play.match is None or play.match.let_go:
         return play.waiting_times
     return WaitingTimes(
@@ -245,7 +235,7 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
     fresh = TableMatch(match=match, first_entry=entry.n)
     if coming is None or coming.match_so_far is not None or coming.match_id != meeting.match_id:
         return fresh  # An earlier arrival was not complete.
-    fresh = with_changes(
+    fresh = replace(
         fresh, digest=coming.digest, earlier_proofs=coming.earlier_proofs, moves=coming.moves
     )
     return _complete_or_arriving(coming, fresh, coming.events_left, entry.time)
@@ -264,20 +254,16 @@ def _complete_or_arriving(
 ) -> TableMatch:
     """Return the complete match if its last event has arrived, otherwise the arriving match."""
     if left:
-        return TableMatch(
-            arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play)
-        )
+        return TableMatch(arriving=replace(coming, events_left=left, match_so_far=play))
     match = play.match
     if match is None or not match.is_deal_under_way or match.by_hand:
         return play
     unknown = RefereeCall(seat=None, reason="hands_unknown", since=time)
-    return with_changes(play, match_calls=(*play.match_calls, unknown))
+    return replace(play, match_calls=(*play.match_calls, unknown))
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Return the table after its match moved away, or after its document was sent to another
-    table.
-    """
+    """Return the table after its match left, or after its document went to a third table."""
     data = entry.data
     said: dict[str, Any] = {
         "to": data["to"],
@@ -287,14 +273,11 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
         "by": data["by"],
         "entered_by": data.get("entered_by"),
     }
-    if play.match is None:
-        sent = play.transferred
-        return (
-            play
-            if sent is None
-            else with_changes(play, transferred=msgspec.structs.replace(sent, **said))
-        )
-    match = play.match
+    match, sent = play.match, play.transferred
+    if match is None:
+        if sent is None:
+            return play
+        return replace(play, transferred=replace(sent, **said))
     out = None if play.attempt is None else DealId(match.meeting.match_id, match.deal)
     came = {
         "first_entry": play.first_entry,
@@ -306,24 +289,24 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Apply an entry of the machine to the present deal, or keep it for the deal that is dealt
-    ahead.
-    """
+    """Apply an entry of the machine to the present deal, or to the deal that is dealt ahead."""
     assert play.match is not None  # The caller has checked this.
     event = EVENT_OF_KIND[entry.kind](entry.data)
     if play.ahead is not None and play.ahead.deal == entry.deal:
-        return apply_ahead(with_changes(play, ahead=_update_ahead(play.ahead, event)), entry.time)
-    if entry.deal == play.match.deal and isinstance(event, match_events.SetCut):
+        dealt = event if isinstance(event, events.HandsDealt) else None  # None: no hands.
+        ahead = None if dealt is None else replace(play.ahead, dealt=dealt)
+        return apply_ahead(replace(play, ahead=ahead), entry.time)
+    if entry.deal == play.match.deal and isinstance(event, events.SetCut):
         return _apply_cut(play, event, entry)
     if entry.deal == play.match.deal:
         after = apply_event(play, event, entry.time)
         released = entry.kind == "released"
-        return with_changes(after, attempt=entry.attempt) if released else after
+        return replace(after, attempt=entry.attempt) if released else after
     next_one = entry.deal == play.match.deal + 1 and play.match.phase in NEXT_DEAL_PHASES
     return _keep_cut_ahead(play, event, entry.deal) if next_one else play
 
 
-def _apply_cut(play: TableMatch, event: match_events.SetCut, entry: JournalEntry) -> TableMatch:
+def _apply_cut(play: TableMatch, event: events.SetCut, entry: JournalEntry) -> TableMatch:
     """Apply the cut of the present deal. It waits while the table is suspended.
 
     The cut of a deal dealt ahead belongs to the seat whose turn it was then.
@@ -333,7 +316,7 @@ def _apply_cut(play: TableMatch, event: match_events.SetCut, entry: JournalEntry
         return _keep_cut_ahead(play, event, play.match.deal)
     due = () if play.match.duties is None else play.match.duties.cutters
     ahead = event.seat is not None and event.seat not in due
-    return apply_event(play, msgspec.structs.replace(event, ahead=ahead), entry.time)
+    return apply_event(play, replace(event, ahead=ahead), entry.time)
 
 
 def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> TableMatch:
@@ -341,38 +324,23 @@ def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> Ta
 
     Earlier events do not matter.
     """
-    if deal is None or not isinstance(event, match_events.SetCut):
+    if deal is None or not isinstance(event, events.SetCut):
         return play
-    cut = msgspec.structs.replace(event, ahead=True)
-    return with_changes(play, ahead=DealAhead(deal=deal, cut=cut))
-
-
-def _update_ahead(ahead: DealAhead, event: MatchEvent) -> DealAhead | None:
-    """Return the state of the deal that is dealt ahead after an event, or None if it has no
-    hands.
-    """
-    if isinstance(event, match_events.HandsDealt):
-        return msgspec.structs.replace(ahead, dealt=event)
-    return None
+    cut = replace(event, ahead=True)
+    return replace(play, ahead=DealAhead(deal=deal, cut=cut))
 
 
 def _verdict_event(data: Mapping[str, Any]) -> MatchEvent:
-    if AttemptOutcome(data["outcome"]) is AttemptOutcome.OK:
-        return match_events.HandsDealt(at_ms=data["at_ms"])
-    return _misdealt_event(data)
-
-
-def _misdealt_event(data: Mapping[str, Any]) -> MatchEvent:
-    return match_events.AttemptFailed(at_ms=data["at_ms"], reasons=tuple(data["reasons"]))
+    if data.get("outcome") == AttemptOutcome.OK:
+        return events.HandsDealt(at_ms=data["at_ms"])
+    return events.AttemptFailed(at_ms=data["at_ms"], reasons=tuple(data["reasons"]))
 
 
 EVENT_OF_KIND: dict[str, Callable[[Mapping[str, Any]], MatchEvent]] = {
-    "cut": lambda data: match_events.SetCut(
-        at_ms=data["at_ms"], seat=data.get("seat"), n=data["cut"]
-    ),
+    "cut": lambda data: events.SetCut(at_ms=data["at_ms"], seat=data.get("seat"), n=data["cut"]),
     "verdict": _verdict_event,
-    "withdrawn": _misdealt_event,
-    "released": lambda data: match_events.HandsReleased(
+    "withdrawn": _verdict_event,
+    "released": lambda data: events.HandsReleased(
         at_ms=data["at_ms"], turned_to=data.get("leader"), turned_up=data.get("turned_up")
     ),
 }
@@ -388,23 +356,21 @@ CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
 def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
     """Return the match of the table after an entry. Most entries do not concern it."""
     if entry.kind in _REPLACING_KINDS or play.arriving is not None:
-        return with_changes(
-            _replace_match(play, entry, profile), disqualified=disqualified_pairs(play)
-        )
+        return replace(_replace_match(play, entry, profile), disqualified=disqualified_pairs(play))
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
         named = entry.data["name"]
-        return with_changes(
+        return replace(
             play, match_calls=tuple(call for call in play.match_calls if call.reason != named)
         )
     if entry.kind == "match":
         return apply_event(play, decode_match_event(entry.data), entry.time)
     if entry.kind == "match_kept":
         after = apply_event(play, decode_match_event(entry.data), entry.time)
-        return with_changes(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
+        return replace(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
     if entry.kind == "match_told":
-        return with_changes(play, withheld=())
+        return replace(play, withheld=())
     if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
         return play
     return apply_machine_entry(play, entry)

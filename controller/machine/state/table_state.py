@@ -1,6 +1,4 @@
-"""The state of a table as values: sets, attempts, waiting times, faults and their effects,
-calls.
-"""
+"""The state of a table as values: sets, attempts, waiting times, faults and calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,14 +23,7 @@ OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_D
 
 
 CALLING_FAULTS = frozenset(
-    {
-        "CUT_LATE",
-        "TWO_MISDEALS",
-        "SET_BARRED",
-        "SET_TOO_EARLY",
-        "NO_CHIEF",
-        *OVERDUE_FAULTS,
-    }
+    {"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", "NO_CHIEF", *OVERDUE_FAULTS}
 )
 """Faults that call a person although nothing is broken."""
 HARMLESS_FAULTS = CALLING_FAULTS | {"PANEL_LOST", "HANDS_UNKNOWN"}
@@ -70,7 +61,7 @@ class SetInPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The waiting times of a deal in milliseconds: people for the hands, and hands for the people.
+    """The waiting times of a deal in milliseconds.
 
     `due_to_ready_ms` counts from the moment when the deal was due. It is 0 if its hands were ready
     then. A redeal makes a deal due again. `ready_to_button_ms` counts from the moment when the deal
@@ -97,8 +88,9 @@ FaultKey = tuple[str, str]
 
 
 class HandViewed(msgspec.Struct, frozen=True, gc=False):
-    """The record of a person who saw a hand of a deal: the key that asked, and the person's
-    name.
+    """The record that a person saw a hand of a deal.
+
+    `key` asked for the hand, and `by` is the person's name.
     """
 
     match: str | None

@@ -260,10 +260,8 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
     by_default = profile.clocks.late_then == "default"
     kind: ClockReportKind = "late_default" if by_default else "late_regulations"
     limit = _clock_limit(profile, "clocks.late_s", kind, "late")
-    return tuple(
-        DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
-        for side in SIDES
-    )
+    late = DutyClock(duty="late", watch=Stopwatch(start_ms), limits=(limit,))
+    return tuple(replace(late, side=side) for side in SIDES)
 
 
 _EXCHANGE_LIMITS: dict[ClockDuty, tuple[str, ClockReportKind, ClockReportKind, ClockOffence]] = {
