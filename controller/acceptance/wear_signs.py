@@ -246,7 +246,12 @@ def _find_wear(
     attempts: Sequence[AttemptWear],
     marks: Sequence[ServiceNote],
 ) -> WearFinding:
-    done = [mark for mark in marks if mark.part == part and _resets_count(mark, sign)]
+    # A replaced part is also clean.
+    done = [
+        mark
+        for mark in marks
+        if mark.part == part and (sign.since != "replaced" or mark.did == "replaced")
+    ]
     last = max(done, key=lambda mark: mark.n, default=None)
     behind = 0 if last is None else last.n
     of = [attempt for attempt in attempts if attempt.n > behind]
@@ -263,11 +268,6 @@ def _find_wear(
         _due_for(value, sign),
         "" if last is None else last.time,
     )
-
-
-def _resets_count(mark: ServiceNote, sign: WearSign) -> bool:
-    """Return True if a service resets the count of a sign. A replaced part is also clean."""
-    return sign.since != "replaced" or mark.did == "replaced"
 
 
 def _due_for(value: float | None, sign: WearSign) -> WearDue:

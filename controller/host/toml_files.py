@@ -155,7 +155,15 @@ def expected_words(shape: inspect.Type) -> Words:
     shape = inner_type(shape)
     if isinstance(shape, (inspect.IntType, inspect.FloatType)):
         noun = _WHOLE_NUMBER if isinstance(shape, inspect.IntType) else Words("a number", "数")
-        return _bounded_words(noun, shape)
+        number = shape
+        least, most = number.ge, number.le
+        if least is not None and most is not None:
+            return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
+        if least is not None:
+            return Words(f"{noun.en}, {least} or more", f"不小于{least}的{noun.zh}")
+        if number.gt is not None:
+            return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
+        return noun
     if isinstance(shape, inspect.TupleType):
         return _fixed_list_words(shape)
     for kind, words in _TYPE_WORDS.items():
@@ -206,18 +214,6 @@ def _fixed_list_words(shape: inspect.TupleType) -> Words:
     else:
         en = f"a list of {number}, each {item.en}"
     return Words(en, f"{count}项的列表，每项为{item.zh}")
-
-
-def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
-    """Return a text that describes a number and its bounds."""
-    least, most = number.ge, number.le
-    if least is not None and most is not None:
-        return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
-    if least is not None:
-        return Words(f"{noun.en}, {least} or more", f"不小于{least}的{noun.zh}")
-    if number.gt is not None:
-        return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
-    return noun
 
 
 Shape = TypeVar("Shape")

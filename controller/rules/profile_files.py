@@ -99,7 +99,15 @@ def _load_once(name: str) -> Profile:
 
     A table, a console and a simulator of a hall request it many times.
     """
-    return read_profile(_profile_text(name), f"{name}.toml")
+    if name not in profile_names():
+        known = profile_names()
+        raise UnknownProfile(
+            f"profile {toml_text(name)}: expected one of {', '.join(known)}",
+            f"没有规则 {toml_text(name)}：应为 {'、'.join(known)} 之一",
+        )
+    return read_profile(
+        _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml"
+    )
 
 
 def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
@@ -269,16 +277,6 @@ def _key_and_its_tables(key: str) -> Iterator[str]:
     while key:
         yield key
         key = key.rpartition(".")[0]
-
-
-def _profile_text(name: str) -> str:
-    if name not in profile_names():
-        known = profile_names()
-        raise UnknownProfile(
-            f"profile {toml_text(name)}: expected one of {', '.join(known)}",
-            f"没有规则 {toml_text(name)}：应为 {'、'.join(known)} 之一",
-        )
-    return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _folder() -> resources.abc.Traversable:

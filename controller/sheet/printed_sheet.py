@@ -224,7 +224,9 @@ class _Page:
             self._labelled("end", sheet.end_at or "—"),
         ]
         if sheet.start_ms is not None and sheet.end_ms is not None:
-            times.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
+            minutes, seconds = divmod((sheet.end_ms - sheet.start_ms) // 1000, 60)
+            hours, minutes = divmod(minutes, 60)
+            times.append(self._labelled("took", f"{hours}:{minutes:02d}:{seconds:02d}"))
         yield from pack(times, PAGE_WIDTH)
 
     # -- the deals -------------------------------------------------------------
@@ -428,10 +430,3 @@ def _row(texts: Sequence[str], widths: Sequence[int], gap: str) -> str:
 def _indented(text: str) -> Iterator[str]:
     for line in wrap(text, PAGE_WIDTH - len(_INDENT)):
         yield _INDENT + line
-
-
-def _duration_text(ms: int) -> str:
-    """Return a duration as hours, minutes and seconds, such as "1:05:09"."""
-    minutes, seconds = divmod(ms // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}"

@@ -169,7 +169,14 @@ class AreaActions:
         async with self._log_lock:
             known = await self.find(act.id)
             if known is None:
-                await self._log_action(act)
+                try:
+                    await self._run_blocking(lambda: self._action_log.write(act))
+                except StoreError as failed:
+                    _log.error("area action not sent: the database failed", why=str(failed))
+                    raise RequestError(
+                        503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
+                    ) from None
+                self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
         if known is not None and (
             (known.area, known.act, known.cmd, known.args, known.person)
             != (act.area, act.act, act.cmd, act.args, act.person)
@@ -225,16 +232,6 @@ class AreaActions:
         if fate != "refused" and command_id in self._executed_commands:
             return "seen", None
         return fate, error
-
-    async def _log_action(self, act: LoggedAreaAction) -> None:
-        try:
-            await self._run_blocking(lambda: self._action_log.write(act))
-        except StoreError as failed:
-            _log.error("area action not sent: the database failed", why=str(failed))
-            raise RequestError(
-                503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
-            ) from None
-        self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
         """Add an action to those that are shown.

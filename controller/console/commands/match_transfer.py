@@ -163,34 +163,23 @@ class MatchTransfer:
         word = {} if request.by is None else {"verbal": True, "by": request.by}
         steps: list[TransferStep] = []
         try:
-            await self._order_departure(person, table, request, word, steps)
+            left = await self._read(lambda: self._departed_match(table))
+            step = TransferStep(step="transfer", table=table, fate="done")
+            if left is None or left.to != request.to:
+                order = f"{request.id}-t"
+                known = await self._read(lambda: self._command_log.find(order))
+                there = self._state(request.to)
+                args = {"table": request.to, "head": there.head if there else None} | word
+                if known is not None:
+                    args = known.command.args
+                wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
+                _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
+            steps.append(step)
             parts = await self._fetch_document(table, request.to, verify, steps)
             match = await self._hand_over(person, request, parts, {"verify": verify} | word, steps)
         except _StepFailed as stopped:
             return TransferProgress(steps=[*steps, stopped.step])
         return TransferProgress(steps=steps, done=True, match=match)
-
-    async def _order_departure(
-        self,
-        person: Account,
-        table: str,
-        request: TransferRequest,
-        verbal_args: dict[str, Any],
-        steps: list[TransferStep],
-    ) -> None:
-        """Send the command `transfer`, unless the match has already left for that table."""
-        left = await self._read(lambda: self._departed_match(table))
-        step = TransferStep(step="transfer", table=table, fate="done")
-        if left is None or left.to != request.to:
-            order = f"{request.id}-t"
-            known = await self._read(lambda: self._command_log.find(order))
-            there = self._state(request.to)
-            args = {"table": request.to, "head": there.head if there else None} | verbal_args
-            if known is not None:
-                args = known.command.args
-            wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
-            _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
-        steps.append(step)
 
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]

@@ -145,13 +145,25 @@ class EventWriter:
             try:
                 written = await self._run_blocking(partial(self._archive.write, group))
             except Exception as error:  # Any exception: the waiting rows must not be lost.
-                self._mark_away(error)
+                ours = None if isinstance(error, StoreError) else error
+                self._error = str(error)
+                if self._away_since_ms is None:
+                    self._away_since_ms = self._now_ms()
+                    _log.warning(
+                        "the store is away, events wait in memory", why=self._error, exc_info=ours
+                    )
+                    self._on_status()
                 self._signal_attempt()
                 if self._closing.is_set():
                     break
                 await _wait_up_to(self._retry_s, self._closing)
                 continue
-            self._finish_group(group)
+            for batch in group:
+                _, done = self._batches.popleft()
+                self._waiting_events -= len(batch.events) + len(batch.heads)
+                self._waiting_bytes -= sum(len(one.body) for one in batch.events)
+                if not done.done():
+                    done.set_result(None)
             if self._away_since_ms is not None:
                 _log.info("the store is back", away_ms=self._now_ms() - self._away_since_ms)
                 self._away_since_ms, self._error = None, ""
@@ -187,22 +199,6 @@ class EventWriter:
             group.append(batch)
             events += len(batch.events)
         return group
-
-    def _finish_group(self, group: Sequence[WriteBatch]) -> None:
-        for batch in group:
-            _, done = self._batches.popleft()
-            self._waiting_events -= len(batch.events) + len(batch.heads)
-            self._waiting_bytes -= sum(len(one.body) for one in batch.events)
-            if not done.done():
-                done.set_result(None)
-
-    def _mark_away(self, error: Exception) -> None:
-        ours = None if isinstance(error, StoreError) else error
-        self._error = str(error)
-        if self._away_since_ms is None:
-            self._away_since_ms = self._now_ms()
-            _log.warning("the store is away, events wait in memory", why=self._error, exc_info=ours)
-            self._on_status()
 
 
 async def _wait_up_to(timeout_s: float, event: asyncio.Event) -> None:

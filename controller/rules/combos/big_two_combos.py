@@ -164,10 +164,6 @@ def _read_five_cards(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwo
         return _combo("straight_flush" if flush else "straight", run, deciding)
     if flush:
         return _combo("flush", laid, laid)
-    return _read_two_ranks(laid, combos)
-
-
-def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
     (rank, most), *_ = Counter(map(natural_rank, laid)).most_common()
     many = tuple(face for face in laid if natural_rank(face) == rank)
     few = tuple(face for face in laid if natural_rank(face) != rank)
