@@ -104,7 +104,9 @@ async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
         session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
         await _lift_hands(session, cards, totals)
     else:
-        if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
+        jam = cards.breakdown
+        at_feeder = jam and jam.code is BoardEventCode.JAM and jam.place == JamPlace.FEEDER
+        if at_feeder and cards.last_fed == session.card_set.cards:
             session.figures.record_failure(
                 "count", note="the hopper's sensor sees cards, and the set is out"
             )
@@ -229,11 +231,6 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
             totals.look_times_ms.append(max(0.0, card.read_s - card.at_window_s) * 1000)
         if card.routed_s is not None and card.at_gate_s is not None:
             totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
-
-
-def _is_feeder_jam(cards: FedCards) -> bool:
-    event = cards.breakdown
-    return event is not None and event.code is BoardEventCode.JAM and event.place == JamPlace.FEEDER
 
 
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:

@@ -7,6 +7,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,7 +97,9 @@ def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type)
     # A check of a configuration's type names the key within its table.
     if not _MSGSPEC_PATTERN.match(what):
         return ValueMistake(same_words(_dotted_key([*keys, what])), same_words(""), "")
-    said = same_words(f"{_dotted_key(keys)} = {toml_text(_value_at(raw, keys))}")
+    for key in keys:
+        raw = raw[int(key.strip("[]"))] if key.startswith("[") else raw[key]
+    said = same_words(f"{_dotted_key(keys)} = {toml_text(raw)}")
     return ValueMistake(said, expected_words(_type_at(shape, keys)), ": expected ")
 
 
@@ -130,12 +133,6 @@ def inner_type(shape: inspect.Type) -> inspect.Type:
     if isinstance(shape, inspect.UnionType):
         return inner_type(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
     return shape
-
-
-def _value_at(raw: Any, keys: Sequence[str]) -> Any:
-    for key in keys:
-        raw = raw[int(key.strip("[]"))] if key.startswith("[") else raw[key]
-    return raw
 
 
 def expected_words(shape: inspect.Type) -> Words:
@@ -277,6 +274,15 @@ def parse(
     return convert_tables(
         parse_tables(text, error, name=name), shape, error, name=name, folder=folder
     )
+
+
+def read_resource(package: str, name: str, shape: type[Shape]) -> Shape:
+    """Return the values of a TOML file that is installed with a package of the program.
+
+    Raises FileError.
+    """
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return parse(text, shape, name=name)
 
 
 def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:

@@ -365,21 +365,17 @@ class _Page:
             )
             told.append(self._labelled("total", scores))
         yield from pack(told, PAGE_WIDTH)
-        yield from pack(self._points(), PAGE_WIDTH)
-
-    def _points(self) -> list[str]:
-        score = self._sheet.score
-        if score is None:
-            return []
-        told = []
+        if sheet.score is None:
+            return
+        points = []
         for name in ("match_points", "level_points", "deal_points", "total"):
-            numbers = getattr(score, name)
+            numbers = getattr(sheet.score, name)
             if numbers is not None:
-                told.append(self._labelled(name, self._side_values(numbers)))
-        labels = [self._in_language(all_keys()[key].label) for key in score.provisional]
+                points.append(self._labelled(name, self._side_values(numbers)))
+        labels = [self._in_language(all_keys()[key].label) for key in sheet.score.provisional]
         if labels:
-            told.append(f"{self._label('provisional')}{self._label('comma').join(labels)}")
-        return told
+            points.append(f"{self._label('provisional')}{self._label('comma').join(labels)}")
+        yield from pack(points, PAGE_WIDTH)
 
     def _side_values(self, numbers: Mapping[Any, object]) -> str:
         return "  ".join(f"{self._in_language(SIDE_NAMES[side])} {numbers[side]}" for side in BOTH)

@@ -141,7 +141,13 @@ class EventWriter:
                 await _wait_up_to(IDLE_CHECK_INTERVAL_S, self._added)
                 if not self._batches and self._closing.is_set():
                     break
-            group = self._next_group()
+            group: list[WriteBatch] = []
+            events = 0
+            for batch, _ in self._batches:
+                if group and events + len(batch.events) > GROUP_EVENTS:
+                    break
+                group.append(batch)
+                events += len(batch.events)
             try:
                 written = await self._run_blocking(partial(self._archive.write, group))
             except Exception as error:  # Any exception: the waiting rows must not be lost.
@@ -188,17 +194,6 @@ class EventWriter:
     def _signal_attempt(self) -> None:
         self._attempted.set()
         self._attempted = asyncio.Event()
-
-    def _next_group(self) -> list[WriteBatch]:
-        """Return the batches to write next. They stay in the queue until they are on the disk."""
-        group: list[WriteBatch] = []
-        events = 0
-        for batch, _ in self._batches:
-            if group and events + len(batch.events) > GROUP_EVENTS:
-                break
-            group.append(batch)
-            events += len(batch.events)
-        return group
 
 
 async def _wait_up_to(timeout_s: float, event: asyncio.Event) -> None:
