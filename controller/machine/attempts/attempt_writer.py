@@ -94,17 +94,9 @@ class AttemptWriter:
         self._nonce = b""
         self._written_data: dict[str, dict[str, Any]] = {}
         self._profile_hash = bound_to.profile_hash
-        self._commitment = fair.commitment(
-            fair.context(
-                bound_to.table_key,
-                plan.match_id,
-                plan.deal,
-                plan.number,
-                self._profile_hash,
-                plan.card_set,
-            ),
-            self._seed,
-        )
+        of = (bound_to.table_key, plan.match_id, plan.deal, plan.number)
+        context = fair.context(*of, self._profile_hash, plan.card_set)
+        self._commitment = fair.commitment(context, seed)
 
     @classmethod
     def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:

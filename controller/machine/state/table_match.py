@@ -265,26 +265,14 @@ def _complete_or_arriving(
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
     """Return the table after its match left, or after its document went to a third table."""
     data = entry.data
-    said: dict[str, Any] = {
-        "to": data["to"],
-        "n": entry.n,
-        "at_ms": data["at_ms"],
-        "wall": entry.time,
-        "by": data["by"],
-        "entered_by": data.get("entered_by"),
-    }
+    said: dict[str, Any] = {name: data[name] for name in ("to", "at_ms", "by")}
+    said |= {"n": entry.n, "wall": entry.time, "entered_by": data.get("entered_by")}
     match, sent = play.match, play.transferred
     if match is None:
-        if sent is None:
-            return play
-        return replace(play, transferred=replace(sent, **said))
+        return play if sent is None else replace(play, transferred=replace(sent, **said))
     out = None if play.attempt is None else DealId(match.meeting.match_id, match.deal)
-    came = {
-        "first_entry": play.first_entry,
-        "earlier_proofs": play.earlier_proofs,
-        "moves": play.moves,
-    }
-    sent = TransferredMatch(match=match, log=play.events, **said | came)
+    said |= {name: getattr(play, name) for name in ("first_entry", "earlier_proofs", "moves")}
+    sent = TransferredMatch(match=match, log=play.events, **said)
     return TableMatch(transferred=sent, played_elsewhere=out)
 
 
@@ -360,15 +348,12 @@ def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Table
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
-        named = entry.data["name"]
-        return replace(
-            play, match_calls=tuple(call for call in play.match_calls if call.reason != named)
-        )
-    if entry.kind == "match":
-        return apply_event(play, decode_match_event(entry.data), entry.time)
-    if entry.kind == "match_kept":
+        calls = (call for call in play.match_calls if call.reason != entry.data["name"])
+        return replace(play, match_calls=tuple(calls))
+    if entry.kind in ("match", "match_kept"):
         after = apply_event(play, decode_match_event(entry.data), entry.time)
-        return replace(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
+        kept = (WithheldEvent(entry.n, entry.data),) if entry.kind == "match_kept" else ()
+        return replace(after, withheld=(*after.withheld, *kept))
     if entry.kind == "match_told":
         return replace(play, withheld=())
     if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
