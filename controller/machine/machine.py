@@ -203,7 +203,10 @@ class TableMachine:
             BoardConnection(link, port, self.table_boards, lambda: self._taken_events)
             for link, port in ports
         ]
-        self._connect()
+        for board in (self.dealer, self.reader):
+            board.on_event = self.table_boards.on_event
+            board.link.on_renewed = lambda welcome: self.table_boards.on_session_renewed()
+            board.link.on_refused = self.table_boards.on_refused
         self._is_match_check_due = False
         self.record.on_match = self._on_match_changed
         self.metrics = deps.metrics
@@ -243,9 +246,7 @@ class TableMachine:
     def _opened_data(self) -> dict[str, Any]:
         """Return the data of the entry `opened`: the table and the program of this run."""
         about, given = self._identity, self._deps
-        opened = {
-            "table": about.table,
-            "table_key": given.table_key,
+        opened = {"table": about.table, "table_key": given.table_key} | {
             "simulated": about.simulated,
             "version": VERSION,
             "sets": {each.id: each.back for each in self._config.card_sets},
@@ -358,14 +359,6 @@ class TableMachine:
             session_ids=lambda: int.from_bytes(self._deps.entropy(4), "big"),
             check=right_one,
         )
-
-    def _connect(self) -> None:
-        table = self.table_boards
-        self.dealer.on_event = table.on_event
-        self.reader.on_event = table.on_event
-        for link in (self.dealer.link, self.reader.link):
-            link.on_renewed = lambda welcome: table.on_session_renewed()
-            link.on_refused = table.on_refused
 
     def _release_board_memory(self, board: str, boot: int, number: int) -> None:
         self._taken_events = self._taken_events | {boot: number}

@@ -176,13 +176,14 @@ class MachineMetrics:
 
     def collect(self, unsent: int = 0) -> MetricsMessage:
         """Return all metrics. `unsent` is the number of bytes that wait for the gateways."""
-        samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
-        samples += self._line_samples()
-        samples += [
-            MetricSample("orders_refused", (why,), n) for why, n in self.refused_commands.items()
+        refused = self.refused_commands.items()
+        samples = [
+            *(MetricSample(name, labels, n) for (name, labels), n in self._counts.items()),
+            *self._line_samples(),
+            *(MetricSample("orders_refused", (why,), n) for why, n in refused),
+            *process_samples(),
+            MetricSample("gateway_unsent_bytes", (), unsent),
         ]
-        samples += process_samples()
-        samples.append(MetricSample("gateway_unsent_bytes", (), unsent))
         if self._board_log is not None:
             samples.append(MetricSample("wire_events_waiting", (), self._board_log.pending_count))
         if self._committer is not None:
@@ -264,10 +265,6 @@ class MachineMetrics:
             self._count("gate_turns")
         self._last_outlet = event.place
 
-    def _count_landed(self, event: BoardEvent) -> None:
-        if event.place == Outlet.TRAY:
-            self._count("tray_cards")
-
     def _count_read(self, event: BoardEvent) -> None:
         assert isinstance(event, CardReadEvent)
         seen = "face_up" if event.face_up else "face" if event.is_readable else "unreadable"
@@ -283,7 +280,9 @@ _ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {
 }
 _EVENT_COUNTERS: dict[BoardEventCode, Callable[[MachineMetrics, BoardEvent], None]] = {
     BoardEventCode.GATE: MachineMetrics._count_gate,
-    BoardEventCode.LANDED: MachineMetrics._count_landed,
+    BoardEventCode.LANDED: lambda meter, event: meter._count(
+        "tray_cards", n=event.place == Outlet.TRAY
+    ),
     BoardEventCode.READ: MachineMetrics._count_read,
     BoardEventCode.JAM: lambda meter, event: meter._count_at("jams", JamPlace(event.place)),
     BoardEventCode.STALL: lambda meter, event: meter._count_at("stalls", DealerMotor(event.place)),

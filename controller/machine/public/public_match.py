@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from controller.machine.public.awaited_seats import awaited_seats
+from controller.machine.public.awaited_seats import awaited_seats, is_area_stopped
 from controller.machine.public.next_step import next_words
 from controller.machine.public.public_results import (
     copied_fields,
@@ -66,11 +66,10 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | Non
     left_ms = match_clock.left_ms(clock, now_ms)
     if left_ms is None:
         return None
+    ends_ms, deadline_ms = clock.limit_ms + clock.added_ms, None
+    if clock.watch is not None and not clock.watch.is_paused:
+        deadline_ms = stopwatch.moment_of_elapsed(clock.watch, ends_ms)
     running = clock.watch is not None and not clock.watch.is_paused
-    ends_ms = clock.limit_ms + clock.added_ms
-    deadline_ms = (
-        stopwatch.moment_of_elapsed(clock.watch, ends_ms) if clock.watch and running else None
-    )
     return PublicMatchClock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
 
 
@@ -93,8 +92,7 @@ def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
     deadline_ms = asking.deadline_ms()
     if deadline_ms is None:
         return []
-    area = match.clock.watch is not None and match.clock.watch.is_paused
-    stands = area or match.suspended is not None
+    stands = is_area_stopped(match.clock) or match.suspended is not None
     named = asking.seats_asked()
     return [
         PublicSeatClock(
@@ -124,17 +122,17 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
     if exchange is None or owed is None:
         return None
     plan = exchange.plan
-    paid = published_tribute(exchange, match.level)
+    payments = [
+        TributePayment(giver=one.giver, to=one.to, card=one.card)
+        for one in published_tribute(exchange, match.level)
+        if one.card is not None
+    ]
     return Tribute(
         payers=list(exchange.payers),
         anti=None if match.phase is MatchPhase.ANTI_CHECK else exchange.anti,
         laid=list(exchange.laid),
-        required={one.giver: one.card for one in paid if one.card is not None},
-        payments=[
-            TributePayment(giver=one.giver, to=one.to, card=one.card)
-            for one in paid
-            if one.card is not None
-        ],
+        required={one.giver: one.card for one in payments},
+        payments=payments,
         returns=_returns(match, exchange, owed),
         returns_shown=return_visibility(match.profile, owed),
         given=list(exchange.given),
