@@ -56,7 +56,6 @@ from controller.signing.signed_heads import verify_key
 from controller.vault.sealing import AttemptKeyFiles
 from drivers.board_events import BoardKind
 from drivers.board_identity import check_identity
-from drivers.link.frames import Welcome
 from drivers.link.link import Link
 from drivers.link.serial_port import LinkPort
 from drivers.typed_boards import DealerBoard, ReaderBoard
@@ -350,14 +349,12 @@ class TableMachine:
     def _new_link(self, board: BoardKind) -> Link:
         other: BoardKind = "reader" if board == "dealer" else "dealer"
 
-        def right_one(welcome: Welcome) -> None:
-            check_identity(welcome, self._pinned_boards[board], self._pinned_boards[other])
-
+        pinned = self._pinned_boards
         return Link(
             self._deps.ports[board],
             board,
             session_ids=lambda: int.from_bytes(self._deps.entropy(4), "big"),
-            check=right_one,
+            check=lambda welcome: check_identity(welcome, pinned[board], pinned[other]),
         )
 
     def _release_board_memory(self, board: str, boot: int, number: int) -> None:

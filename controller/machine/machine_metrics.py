@@ -162,9 +162,7 @@ class MachineMetrics:
         if entry.n <= self._last_entry:
             return
         self._last_entry = entry.n
-        count = _ENTRY_COUNTERS.get(entry.kind)
-        if count is not None:
-            count(self, entry)
+        _ENTRY_COUNTERS.get(entry.kind, _count_nothing)(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
         """Count board events that are in the journal, as soon as their attempt has a verdict."""
@@ -221,9 +219,7 @@ class MachineMetrics:
         self._counts[name, labels] += n
 
     def _count_event(self, event: BoardEvent) -> None:
-        count = _EVENT_COUNTERS.get(event.code)
-        if count is not None:
-            count(self, event)
+        _EVENT_COUNTERS.get(event.code, _count_nothing)(self, event)
 
     def _count_at(self, name: str, place: JamPlace | DealerMotor) -> None:
         self._counts[name, (place.name.lower(),)] += 1
@@ -269,6 +265,10 @@ class MachineMetrics:
         assert isinstance(event, CardReadEvent)
         seen = "face_up" if event.face_up else "face" if event.is_readable else "unreadable"
         self._count("reads", seen)
+
+
+def _count_nothing(meter: MachineMetrics, counted: object) -> None:
+    """Ignore an entry or an event that no metric counts."""
 
 
 _ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {

@@ -12,8 +12,6 @@ import msgspec
 from controller.cards import parse_face
 from controller.commands.argument_values import Args
 from controller.commands.match_arguments import (
-    CutByHandArgs,
-    HandsDealtArgs,
     PairDetails,
     ReturnArgs,
     SetMatchArgs,
@@ -216,21 +214,15 @@ def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker
 # By hand
 
 
-def _cut_by_hand(
-    args: CutByHandArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-) -> MatchEvent:
-    """Return the event of a cut by hand. A cut in the machine is another command."""
-    if not match.by_hand:
-        refuse("NOT_BY_HAND")
-    return match_events.SetCut(at_ms=at_ms, seat=args.seat, n=args.n)
+def _by_hand(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
+    """Return the function that copies the named arguments into an event of a deal by hand."""
 
+    def meaning(args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+        if not match.by_hand:
+            refuse("NOT_BY_HAND")
+        return kind(at_ms=at_ms, **{name: getattr(args, name) for name in names})
 
-def _hands_dealt(
-    args: HandsDealtArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-) -> MatchEvent:
-    if not match.by_hand:
-        refuse("NOT_BY_HAND")
-    return match_events.HandsDealt(at_ms=at_ms, turned_to=args.turned_to, turned_up=args.turned_up)
+    return meaning
 
 
 EVENT_MAKERS: dict[str, EventMaker] = {
@@ -274,9 +266,9 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     "adjust": _verbal_decision(match_events.ResultCorrected, "deal", "order", "choice", "reason"),
     "dealt_by_hand": _copied(match_events.HandDealOrdered, "reason"),
     "shuffled": _copied(match_events.SetShuffled, "seat"),
-    "cut_by_hand": _cut_by_hand,
+    "cut_by_hand": _by_hand(match_events.SetCut, "seat", "n"),
     "turned_up": _copied(match_events.CardTurnedUp, "card"),
-    "hands_dealt": _hands_dealt,
+    "hands_dealt": _by_hand(match_events.HandsDealt, "turned_to", "turned_up"),
     "sign": _sign,
 }
 """The event maker of every command that becomes events of the match."""

@@ -123,19 +123,11 @@ def _new_sample(cmd: str, args: Mapping[str, Any], seat: Seat | None = None) -> 
 
 
 _SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "seat": {},
-    "out": {},
-    "call": {},
-    "claim_count": {},
+    **{name: {} for name in ("seat", "out", "call", "claim_count", "choose", "withdraw_out")},
+    **{name: {} for name in ("name_leader", "call_clock", "warn", "shuffled")},
     "answer": {"yes": True},
-    "choose": {},
     "tribute": {"card": "SA", "other": "SA"},
     "return": {"card": "S5"},
-    "withdraw_out": {},
-    "name_leader": {},
-    "call_clock": {},
-    "warn": {},
-    "shuffled": {},
     "open_hand": {"reason": _REASON},
 }
 """Commands that name a seat, with their other arguments."""
@@ -143,22 +135,18 @@ _SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
 _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "set_match": (_MATCH,),
     "start_deal": ({"uncut": True, "reason": _REASON},),
-    "hold": ({"reason": _REASON},),
+    **dict.fromkeys(("hold", "stop_deal", "extra_deal", "redeal"), ({"reason": _REASON},)),
+    **dict.fromkeys(("dealt_by_hand", "void"), ({"reason": _REASON},)),
     "anti": ({"stands": False}, {"stands": True}),
     "result": ({"order": ["N", "W", "S"]},),
     "left": ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}},),
-    "stop_deal": ({"reason": _REASON},),
     "add_time": ({"seconds": 0},),
     "propose": ({"offence": "other", "side": "NS"},),
-    "extra_deal": ({"reason": _REASON},),
-    "redeal": ({"reason": _REASON},),
-    "dealt_by_hand": ({"reason": _REASON},),
     "turned_up": ({"card": "S5"},),
     "hands_dealt": ({"turned_to": "N", "turned_up": "S5"},),
     "transfer": ({"table": "another table"},),
     "take_over": (_DOCUMENT,),
     "forfeit": ({"side": "NS", "reason": _REASON}, {"side": "EW", "reason": _REASON}),
-    "void": ({"reason": _REASON},),
     "configure": ({"board": "dealer", "settings": {}},),
     "calibrate": ({"board": "dealer"},),
 }
@@ -323,7 +311,10 @@ class CommandOffers:
             elif refused is None:
                 seats.append(sample.seat)
             words = words or (refused is None and word)
-            why = _combined_refusal(why, refused and without_sample(refused, sample, known))
+            found = refused and refused.found
+            if refused and found and found in invented_values(sample, known):
+                refused = _without_evidence(refused)  # A value of the table itself stays.
+            why = _combined_refusal(why, refused)
         taken = bool(seats) or bool(without)
         return Offer(
             cmd=cmd,
@@ -368,12 +359,3 @@ def _without_evidence(why: Failure) -> Failure:
     """Return the refusal without any value in its evidence."""
     bare = {name: getattr(failure(why.code), name) for name in ("message", "message_zh")}
     return msgspec.structs.replace(why, **bare, found=None)
-
-
-def without_sample(why: Failure, sample: CommandSample, known: SampleContext) -> Failure:
-    """Return a refusal without the invented value of the sample.
-
-    A value of the table itself, such as a set or a ruling, stays.
-    """
-    echoed = why.found is not None and why.found in invented_values(sample, known)
-    return _without_evidence(why) if echoed else why

@@ -19,7 +19,7 @@ from controller.machine.commands.command_request import (
     failure_of,
 )
 from controller.machine.public.next_step import next_words
-from controller.machine.public.public_results import numbers_by_side, public_verdict
+from controller.machine.public.public_results import copied_fields, numbers_by_side, public_verdict
 from controller.machine.state.table_match import TableMatch, apply_event, dry_run
 from controller.match.clocks import match_clock
 from controller.match.match_effects import EventRefused
@@ -166,8 +166,7 @@ def _outlook(match: GuandanMatch) -> MatchOutlook:
         failures=numbers_by_side(standing.failures) or {},
         points=numbers_by_side(standing.points) or {},
         level=level_text(level),
-        owner=match.owner,
-        deal=match.deal,
+        **copied_fields(match, "owner", "deal"),
         phase=match.phase.value,
         phase_en=words.en,
         phase_zh=words.zh,

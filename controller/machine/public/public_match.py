@@ -40,12 +40,14 @@ from controller.seats import SIDES
 
 def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     """Return the clocks of the match and of its seats: the whole seconds that are left."""
-    clock = match.clock
+    clock, since_ms = match.clock, match_clock.stopped_since_ms(match.clock)
+    stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
+    area_stop = None
+    if since_ms is not None:
+        area_stop = PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
     clocks = [
         PublicSeatClock(
-            duty=one.duty,
-            seat=one.seat,
-            side=one.side,
+            **copied_fields(one, "duty", "seat", "side"),
             left_s=_seconds(duty_clocks.left_ms(one, now_ms)),
             running=not one.watch.is_paused,
         )
@@ -56,7 +58,7 @@ def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     return {
         "start_ms": None if clock.watch is None else clock.watch.starts_ms,
         "clock": _clock(clock, now_ms),
-        "area_stop": _area_stop(clock),
+        "area_stop": area_stop,
         "added_time_s": clock.added_ms // 1000,
         "clocks": clocks,
     }
@@ -71,14 +73,6 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | Non
         deadline_ms = stopwatch.moment_of_elapsed(clock.watch, ends_ms)
     running = clock.watch is not None and not clock.watch.is_paused
     return PublicMatchClock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
-
-
-def _area_stop(clock: match_clock.MatchClock) -> PublicAreaStop | None:
-    since_ms = match_clock.stopped_since_ms(clock)
-    if since_ms is None:
-        return None
-    stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
-    return PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:

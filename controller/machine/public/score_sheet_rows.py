@@ -105,7 +105,7 @@ def deal_outcome(result: DealResult) -> DealOutcome:
 
 
 def _passed_card(one: CardGiven, *, secret: bool = False) -> CardPassed:
-    return CardPassed(giver=one.giver, to=one.to, card=one.card, secret=secret)
+    return CardPassed(**copied_fields(one, "giver", "to", "card"), secret=secret)
 
 
 def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:

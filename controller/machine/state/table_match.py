@@ -241,14 +241,6 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
     return _complete_or_arriving(coming, fresh, coming.events_left, entry.time)
 
 
-def apply_arrival(coming: ArrivingMatch, entry: JournalEntry) -> TableMatch:
-    """Return the table after the next event of an arriving match."""
-    if entry.kind != "match" or coming.match_so_far is None:
-        return TableMatch(arriving=coming)
-    play = apply_event(coming.match_so_far, decode_match_event(entry.data), entry.time)
-    return _complete_or_arriving(coming, play, coming.events_left - 1, entry.time)
-
-
 def _complete_or_arriving(
     coming: ArrivingMatch, play: TableMatch, left: int, time: str
 ) -> TableMatch:
@@ -369,8 +361,12 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
         return TableMatch(arriving=arriving_match(entry.data))
     if entry.kind == "transferred":
         return transfer_away(play, entry)
-    assert play.arriving is not None
-    return apply_arrival(play.arriving, entry)
+    coming = play.arriving
+    assert coming is not None
+    if entry.kind != "match" or coming.match_so_far is None:
+        return TableMatch(arriving=coming)
+    after = apply_event(coming.match_so_far, decode_match_event(entry.data), entry.time)
+    return _complete_or_arriving(coming, after, coming.events_left - 1, entry.time)
 
 
 def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
