@@ -51,7 +51,8 @@ class DealSettings:
 class DealCycle:
     """The loop that deals one deal after another at one table.
 
-    `startable_deal` is the deal that a command may begin now, or None.
+    `startable_deal` is the deal that a command may begin now, or None. `set_size` is the number of
+    cards in a set of this table.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class DealCycle:
         self._deps, self._table_boards, self._settings = deps, table_boards, settings
         self._record = deps.binding.record
         self._profile = deps.binding.profile
+        self.set_size = self._profile.deck.cards
         self._match_news = asyncio.Event()
         self._is_lift_lowered = False
         self._clearing = TableClearing(
@@ -111,11 +113,6 @@ class DealCycle:
         if match is None or due is None or due.is_practice:
             return False
         return match.deal < due.deal
-
-    @property
-    def set_size(self) -> int:
-        """Return the number of cards in a set of this table."""
-        return self._profile.deck.cards
 
     def cutters(self) -> tuple[Seat, ...]:
         """Return the seats that may cut for the running attempt, in order of precedence.

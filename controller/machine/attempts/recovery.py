@@ -53,16 +53,6 @@ class UnfinishedAttempt:
     is_release_ordered: bool
 
     @classmethod
-    def read(cls, binding: AttemptBinding, number: int) -> Self:
-        """Read attempt `number` from the journal, and its key from its file."""
-        entries = [chained.entry for chained in binding.record.journal.entries()]
-        ofs = (one.data for one in entries if one.kind == "command" and one.attempt == number)
-        orders = [data for data in ofs if data["cmd"] == "release"]
-        ordered = bool(orders) and "refused" not in orders[-1]
-        progress = attempt_histories(entries)[number]
-        return cls.from_progress(binding, progress, release_ordered=ordered)
-
-    @classmethod
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
@@ -138,7 +128,7 @@ StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
 
-def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
+def _restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
     """Return a run that continues the attempt of an earlier run of the daemon.
 
     It collects its boards' events from now on. It does not handle them before `replay`.
@@ -163,10 +153,17 @@ def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
     Call this before the boards are opened: the events that they send again belong to these
     attempts.
     """
-    found = attempt_histories(each.entry for each in deps.binding.record.journal.entries())
+    entries = [chained.entry for chained in deps.binding.record.journal.entries()]
+    commands = (one for one in entries if one.kind == "command" and one.data["cmd"] == "release")
+    ordered = {one.attempt: "refused" not in one.data for one in commands}  # The last one counts.
     return tuple(
-        restore_attempt(deps, UnfinishedAttempt.read(deps.binding, number))
-        for number, progress in found.items()
+        _restore_attempt(
+            deps,
+            UnfinishedAttempt.from_progress(
+                deps.binding, progress, release_ordered=ordered.get(number, False)
+            ),
+        )
+        for number, progress in attempt_histories(entries).items()
         if _is_unfinished(progress)
     )
 

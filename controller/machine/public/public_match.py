@@ -241,8 +241,7 @@ def _hand_duties(match: AnyMatch) -> HandDuties | None:
         return None
     return HandDuties(
         shufflers=list(duties.shufflers),
-        shuffles=duties.shuffles,
-        turnup=duties.turnup,
+        **copied_fields(duties, "shuffles", "turnup"),
         first_drawer=match.first_drawer or duties.first_drawer,
     )
 

@@ -90,7 +90,8 @@ def public_state(
         phase=phase,
         **copied_fields(state, "deal", "attempt", "refed", "landed"),
         of_deal=None if state.deal is None else state.attempts_by_deal.get(state.deal),
-        fed=fed if state.is_unfinished else state.fed,
+        # The number is live until the attempt has a verdict.
+        fed=fed if state.attempt is not None and state.outcome is None else state.fed,
         card_set=card_set or state.loaded_set or about.card_set,
         set_out=None if state.set_in_play is None else state.set_in_play.card_set,
         cutters=list(cutters) if state.phase is MachinePhase.COMMITTED else [],
