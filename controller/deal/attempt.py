@@ -227,7 +227,7 @@ def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
 def _advance(attempt: AttemptState) -> AttemptStep:
     """Return the attempt with its next effect. While a card is on its way, nothing changes."""
     after = attempt.ledger
-    if after.has_moving_card:
+    if any(card.landed is None for card in reversed(after.cards)):
         return attempt, ()
     if attempt.stage is Stage.DEALING:
         if not attempt.hopper_empty and after.fed < after.expected:

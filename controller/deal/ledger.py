@@ -86,11 +86,6 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         landed = [card.landed for card in self.cards].count(TRAY)
         return landed + min(doubles, self.expected - self.fed) - self.refed
 
-    @property
-    def has_moving_card(self) -> bool:
-        """Return whether a card came to the window and has not landed yet."""
-        return any(card.landed is None for card in reversed(self.cards))
-
     def count_landed(self) -> dict[str, int]:
         """Return the number of landed cards by outlet."""
         seen = Counter(card.landed for card in self.cards)

@@ -56,7 +56,6 @@ from controller.signing.signed_heads import verify_key
 from controller.vault.sealing import AttemptKeyFiles
 from drivers.board_events import BoardKind
 from drivers.board_identity import check_identity
-from drivers.link.frames import Welcome
 from drivers.link.link import Link
 from drivers.link.serial_port import LinkPort
 from drivers.typed_boards import DealerBoard, ReaderBoard
@@ -203,7 +202,10 @@ class TableMachine:
             BoardConnection(link, port, self.table_boards, lambda: self._taken_events)
             for link, port in ports
         ]
-        self._connect()
+        for board in (self.dealer, self.reader):
+            board.on_event = self.table_boards.on_event
+            board.link.on_renewed = lambda welcome: self.table_boards.on_session_renewed()
+            board.link.on_refused = self.table_boards.on_refused
         self._is_match_check_due = False
         self.record.on_match = self._on_match_changed
         self.metrics = deps.metrics
@@ -243,9 +245,7 @@ class TableMachine:
     def _opened_data(self) -> dict[str, Any]:
         """Return the data of the entry `opened`: the table and the program of this run."""
         about, given = self._identity, self._deps
-        opened = {
-            "table": about.table,
-            "table_key": given.table_key,
+        opened = {"table": about.table, "table_key": given.table_key} | {
             "simulated": about.simulated,
             "version": VERSION,
             "sets": {each.id: each.back for each in self._config.card_sets},
@@ -349,23 +349,13 @@ class TableMachine:
     def _new_link(self, board: BoardKind) -> Link:
         other: BoardKind = "reader" if board == "dealer" else "dealer"
 
-        def right_one(welcome: Welcome) -> None:
-            check_identity(welcome, self._pinned_boards[board], self._pinned_boards[other])
-
+        pinned = self._pinned_boards
         return Link(
             self._deps.ports[board],
             board,
             session_ids=lambda: int.from_bytes(self._deps.entropy(4), "big"),
-            check=right_one,
+            check=lambda welcome: check_identity(welcome, pinned[board], pinned[other]),
         )
-
-    def _connect(self) -> None:
-        table = self.table_boards
-        self.dealer.on_event = table.on_event
-        self.reader.on_event = table.on_event
-        for link in (self.dealer.link, self.reader.link):
-            link.on_renewed = lambda welcome: table.on_session_renewed()
-            link.on_refused = table.on_refused
 
     def _release_board_memory(self, board: str, boot: int, number: int) -> None:
         self._taken_events = self._taken_events | {boot: number}

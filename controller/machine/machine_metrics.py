@@ -162,9 +162,7 @@ class MachineMetrics:
         if entry.n <= self._last_entry:
             return
         self._last_entry = entry.n
-        count = _ENTRY_COUNTERS.get(entry.kind)
-        if count is not None:
-            count(self, entry)
+        _ENTRY_COUNTERS.get(entry.kind, _count_nothing)(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
         """Count board events that are in the journal, as soon as their attempt has a verdict."""
@@ -176,13 +174,14 @@ class MachineMetrics:
 
     def collect(self, unsent: int = 0) -> MetricsMessage:
         """Return all metrics. `unsent` is the number of bytes that wait for the gateways."""
-        samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
-        samples += self._line_samples()
-        samples += [
-            MetricSample("orders_refused", (why,), n) for why, n in self.refused_commands.items()
+        refused = self.refused_commands.items()
+        samples = [
+            *(MetricSample(name, labels, n) for (name, labels), n in self._counts.items()),
+            *self._line_samples(),
+            *(MetricSample("orders_refused", (why,), n) for why, n in refused),
+            *process_samples(),
+            MetricSample("gateway_unsent_bytes", (), unsent),
         ]
-        samples += process_samples()
-        samples.append(MetricSample("gateway_unsent_bytes", (), unsent))
         if self._board_log is not None:
             samples.append(MetricSample("wire_events_waiting", (), self._board_log.pending_count))
         if self._committer is not None:
@@ -220,9 +219,7 @@ class MachineMetrics:
         self._counts[name, labels] += n
 
     def _count_event(self, event: BoardEvent) -> None:
-        count = _EVENT_COUNTERS.get(event.code)
-        if count is not None:
-            count(self, event)
+        _EVENT_COUNTERS.get(event.code, _count_nothing)(self, event)
 
     def _count_at(self, name: str, place: JamPlace | DealerMotor) -> None:
         self._counts[name, (place.name.lower(),)] += 1
@@ -264,14 +261,14 @@ class MachineMetrics:
             self._count("gate_turns")
         self._last_outlet = event.place
 
-    def _count_landed(self, event: BoardEvent) -> None:
-        if event.place == Outlet.TRAY:
-            self._count("tray_cards")
-
     def _count_read(self, event: BoardEvent) -> None:
         assert isinstance(event, CardReadEvent)
         seen = "face_up" if event.face_up else "face" if event.is_readable else "unreadable"
         self._count("reads", seen)
+
+
+def _count_nothing(meter: MachineMetrics, counted: object) -> None:
+    """Ignore an entry or an event that no metric counts."""
 
 
 _ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {
@@ -283,7 +280,9 @@ _ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {
 }
 _EVENT_COUNTERS: dict[BoardEventCode, Callable[[MachineMetrics, BoardEvent], None]] = {
     BoardEventCode.GATE: MachineMetrics._count_gate,
-    BoardEventCode.LANDED: MachineMetrics._count_landed,
+    BoardEventCode.LANDED: lambda meter, event: meter._count(
+        "tray_cards", n=event.place == Outlet.TRAY
+    ),
     BoardEventCode.READ: MachineMetrics._count_read,
     BoardEventCode.JAM: lambda meter, event: meter._count_at("jams", JamPlace(event.place)),
     BoardEventCode.STALL: lambda meter, event: meter._count_at("stalls", DealerMotor(event.place)),

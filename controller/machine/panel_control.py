@@ -181,18 +181,13 @@ class PanelControl:
         if cuts and not asked and self._cut_at_press is not None:
             self._desk.submit_press("cut", n=self._cut_at_press, seat=seat)
         elif of_the_machine and phase is MachinePhase.HELD:
-            self._release()
+            # Hands that were dealt ahead are ready at the moment when the second side confirms. A
+            # press that was meant for that result must not release them.
+            ready_ms = self._record.clock() - self._record.match_written.phase_since_ms
+            if match is None or ready_ms >= RELEASE_DELAY_MS:
+                self._desk.submit_press("release")
         elif match is not None:
             self._desk.submit_press("confirm", seat=seat)
-
-    def _release(self) -> None:
-        """Release the hands, unless the press was meant for the result of the previous deal.
-
-        Hands that were dealt ahead are ready at the moment when the second side confirms.
-        """
-        play, now_ms = self._record.match_written, self._record.clock()
-        if play.match is None or now_ms - play.phase_since_ms >= RELEASE_DELAY_MS:
-            self._desk.submit_press("release")
 
     def _on_panel_switch(self, switch: SwitchChange) -> None:
         if switch.on:

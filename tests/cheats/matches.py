@@ -18,12 +18,12 @@ class RecallsUnasked(HandsWithPlayers):
 
     async def close(self) -> None:
         """Recall what nobody asked to be dealt again."""
-        run = self._run
+        run = self.run
         if run is None or run.number != VICTIM:
             await super().close()
             return
         await run.recall("ORDERED")
-        self._run = self._deal = self._close_task = None
+        self.run = self._deal = self._close_task = None
         self._record.on_match()
 
 

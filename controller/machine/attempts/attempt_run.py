@@ -112,7 +112,11 @@ class AttemptRun(AttemptStart):
                 self.card_loop.observe(self.writer.vault.take_read(event))
             return
         if event.code is BoardEventCode.SHUFFLED:
-            self._on_shuffled(event.index)
+            # A board that receives the command twice reports it twice.
+            told = self.writer.has("shuffled") or self._is_writing_shuffled
+            if not told and self.card_loop is not None and not self._has_ended:
+                self._is_writing_shuffled = True
+                self._spawn(self._write_shuffled(event.index))
             return
         if self.card_loop is not None and self.hands_out:
             return
@@ -228,7 +232,10 @@ class AttemptRun(AttemptStart):
         except AttemptEnded as ended:
             reasons = ended.reasons
         finally:
-            self._close()
+            if self.card_loop is not None:
+                self.card_loop.close()
+            for aside in self._tasks:
+                aside.cancel()
         if reasons:
             return await self.end(*reasons)
         await self._hold_hands()
@@ -262,16 +269,6 @@ class AttemptRun(AttemptStart):
             self.card_loop.observe(BothBegan())
         attempt = await self._final_state
         return attempt.reasons if attempt.stage is Stage.ENDED else ()
-
-    def _on_shuffled(self, passes: int) -> None:
-        """Continue after the shuffle; a repeated report changes nothing.
-
-        A board that receives the command twice reports it twice.
-        """
-        told = self.writer.has("shuffled") or self._is_writing_shuffled
-        if not told and self.card_loop is not None and not self._has_ended:
-            self._is_writing_shuffled = True
-            self._spawn(self._write_shuffled(passes))
 
     async def _write_shuffled(self, passes: int) -> None:
         """Write that the shuffler is done, then feed the first card."""
@@ -418,9 +415,3 @@ class AttemptRun(AttemptStart):
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None and not self._final_state.done():
             self._final_state.set_exception(task.exception() or RuntimeError)
-
-    def _close(self) -> None:
-        if self.card_loop is not None:
-            self.card_loop.close()
-        for aside in self._tasks:
-            aside.cancel()

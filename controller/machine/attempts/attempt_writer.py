@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
-from controller.deal.ledger import SEATS, TRAY, Ledger
+from controller.deal.ledger import Ledger
 from controller.journal.attempt_history import AttemptHistory
 from controller.journal.packed_board_events import BoardEventFields, pack_course, pack_opened
 from controller.machine.table_record import TableRecord
@@ -94,17 +94,9 @@ class AttemptWriter:
         self._nonce = b""
         self._written_data: dict[str, dict[str, Any]] = {}
         self._profile_hash = bound_to.profile_hash
-        self._commitment = fair.commitment(
-            fair.context(
-                bound_to.table_key,
-                plan.match_id,
-                plan.deal,
-                plan.number,
-                self._profile_hash,
-                plan.card_set,
-            ),
-            self._seed,
-        )
+        of = (bound_to.table_key, plan.match_id, plan.deal, plan.number)
+        context = fair.context(*of, self._profile_hash, plan.card_set)
+        self._commitment = fair.commitment(context, seed)
 
     @classmethod
     def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
@@ -124,15 +116,24 @@ class AttemptWriter:
         The vault gets its bound hands back. Raises UnsealError, and KeyError for an attempt without
         a commitment.
         """
-        seed = (
-            b"" if key is None else key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
+        written = {kind: entry.data for kind, entry in progress.steps.items()}
+        committed = written["committed"]
+        assert progress.deal is not None
+        plan = AttemptPlan(
+            match_id=committed["match"],
+            deal=progress.deal,
+            number=progress.attempt,
+            card_set=committed["set"],
+            back=committed["back"],
+            passes=committed["passes"],
         )
-        book = cls(bound_to, _plan_of(progress), key, seed)
-        book._written_data = {kind: entry.data for kind, entry in progress.steps.items()}
-        book._commitment = bytes.fromhex(book._written_data["committed"]["commitment"])
-        book.cut = book._written_data.get("cut", {}).get("cut")
+        seed = b"" if key is None else key.unseal(base64.b64decode(written["seed"]["box"]))
+        book = cls(bound_to, plan, key, seed)
+        book._written_data = written
+        book._commitment = bytes.fromhex(committed["commitment"])
+        book.cut = written.get("cut", {}).get("cut")
         book.vault.begin(progress.attempt)
-        box = book._written_data.get("hands_box")
+        box = written.get("hands_box")
         if key is not None and box is not None:
             plain = key.unseal(base64.b64decode(box["box"]))
             book._nonce = plain[: fair.NONCE_BYTES]
@@ -293,13 +294,13 @@ class AttemptWriter:
         if self.is_key_lost:
             return {}
         hands = self.vault.hands
+        assert self._key is not None
         record: dict[str, Any] = {
             "nonce": self._nonce.hex() or None,
             "hands": None if hands is None else hands.hex(),
+            "events": pack_opened(events),
+            "key": self._key.raw.hex(),
         }
-        record["events"] = pack_opened(events)
-        assert self._key is not None
-        record["key"] = self._key.raw.hex()
         if final_count:
             record["settled"] = dict(final_count)
         if events_before_verdict is not None:
@@ -326,17 +327,9 @@ class AttemptWriter:
     def _write_verdict(
         self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
     ) -> None:
-        nothing = dict.fromkeys((*SEATS, TRAY), 0)
-        self._write(
-            "verdict",
-            {
-                "outcome": outcome.value,
-                "reasons": list(reasons),
-                "landed": nothing if ledger is None else ledger.count_landed(),
-                "fed": 0 if ledger is None else ledger.fed,
-                "refed": 0 if ledger is None else ledger.refed,
-            },
-        )
+        seen = Ledger(expected=0) if ledger is None else ledger
+        counts = {"landed": seen.count_landed(), "fed": seen.fed, "refed": seen.refed}
+        self._write("verdict", {"outcome": outcome.value, "reasons": list(reasons), **counts})
 
     def _turn_up(self) -> dict[str, str]:
         profile = self._binding.profile
@@ -361,19 +354,6 @@ _LEAD_WRITERS: dict[LeadRule, Callable[[AttemptWriter], dict[str, str]]] = {
     "holder": AttemptWriter._find_holder,
     "none": lambda book: {},
 }
-
-
-def _plan_of(progress: AttemptHistory) -> AttemptPlan:
-    committed = progress.steps["committed"].data
-    assert progress.deal is not None
-    return AttemptPlan(
-        match_id=committed["match"],
-        deal=progress.deal,
-        number=progress.attempt,
-        card_set=committed["set"],
-        back=committed["back"],
-        passes=committed["passes"],
-    )
 
 
 def _to_base64(raw: bytes) -> str:

@@ -51,7 +51,8 @@ class DealSettings:
 class DealCycle:
     """The loop that deals one deal after another at one table.
 
-    `startable_deal` is the deal that a command may begin now, or None.
+    `startable_deal` is the deal that a command may begin now, or None. `set_size` is the number of
+    cards in a set of this table.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class DealCycle:
         self._deps, self._table_boards, self._settings = deps, table_boards, settings
         self._record = deps.binding.record
         self._profile = deps.binding.profile
+        self.set_size = self._profile.deck.cards
         self._match_news = asyncio.Event()
         self._is_lift_lowered = False
         self._clearing = TableClearing(
@@ -111,11 +113,6 @@ class DealCycle:
         if match is None or due is None or due.is_practice:
             return False
         return match.deal < due.deal
-
-    @property
-    def set_size(self) -> int:
-        """Return the number of cards in a set of this table."""
-        return self._profile.deck.cards
 
     def cutters(self) -> tuple[Seat, ...]:
         """Return the seats that may cut for the running attempt, in order of precedence.
@@ -242,28 +239,22 @@ class DealCycle:
         with suppress(DriverError):
             status = await self._deps.dealer.get_status()
             self._clearing.show_openings(status)
-            early = status.sees_hopper and self._is_evidence_needed()
+            # The cards of a deal by the machine are evidence until the deal is over.
+            match = self._record.match_written.match
+            dealt = match is not None and not match.by_hand and match.phase in DEAL_UNDER_WAY
+            early = status.sees_hopper and dealt and not self._settings.deal_ahead
             self._record.set_fault("SET_TOO_EARLY", early)
             played = self._table_boards.hands_with_players
             if played.are_played_elsewhere and status.sees_hopper and status.lift_down:
                 await played.close()  # Its match is at another table, and its cards are back.
         await self._wait_for_news(set())
 
-    def _is_evidence_needed(self) -> bool:
-        """Return whether the cards on the table may still be needed as evidence."""
-        match = self._record.match_written.match
-        if match is None or match.by_hand or self._settings.deal_ahead:
-            return False  # In a deal by hand the cards on the table did not come from this machine.
-        return match.phase in DEAL_UNDER_WAY
-
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
         """Wait for a change of the match, one of `others`, or the next poll of the sensors."""
         news = asyncio.ensure_future(self._match_news.wait())
-        waiting: set[asyncio.Future[Any]] = {news, *others}
+        both: set[asyncio.Future[Any]] = {news, *others}
         try:
-            await asyncio.wait(
-                waiting, timeout=POLL_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait(both, timeout=POLL_INTERVAL_S, return_when="FIRST_COMPLETED")
         finally:
             news.cancel()
 
@@ -322,12 +313,19 @@ class DealCycle:
         """Release the held hands on a command, and wait until the lift is down again."""
         due, out = self._present_deal, self._table_boards.hands_with_players
         assert due is not None  # Every attempt is dealt for a deal.
+
+        def write_ordered() -> None:
+            if not due.is_practice:
+                self._record.write_match(ReleaseOrdered(at_ms=self._record.clock()))
+
+        def waiting_times() -> dict[str, int]:
+            waited = self._record.match_written.waiting_times
+            return {} if waited is None or due.is_practice else msgspec.to_builtins(waited)
+
         watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
         try:
             gone = await HandRelease(self._deps, run).run(
-                lambda: self._lead_rule(run.writer.deal),
-                self._write_release_ordered,
-                self._waiting_times,
+                lambda: self._lead_rule(run.writer.deal), write_ordered, waiting_times
             )
         finally:
             watching.cancel()
@@ -342,17 +340,6 @@ class DealCycle:
         await self._clearing.wait_lift_down(set_back=due.is_practice)
         if due.is_practice:
             await out.close()
-
-    def _write_release_ordered(self) -> None:
-        """Write into the match that its hands will now be released."""
-        due = self._present_deal
-        if due is not None and not due.is_practice:
-            self._record.write_match(ReleaseOrdered(at_ms=self._record.clock()))
-
-    def _waiting_times(self) -> dict[str, int]:
-        """Return how long people waited for the released hands, or {} for a practice deal."""
-        waited = self._record.match_written.waiting_times
-        return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
 
     async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
         """Raise a fault while a set of cards in the hopper blocks the release of held hands."""

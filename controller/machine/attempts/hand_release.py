@@ -132,12 +132,13 @@ class HandRelease:
                 await retry_once(self._send_release)
             except BoardRefused as refused:
                 if refused.result in _FORGOTTEN_RESULTS:
-                    reach = await self._can_reach_hands()
-                    if reach:
+                    try:
+                        status = await retry_once(self._deps.dealer.get_status)
+                    except DriverError:
+                        continue
+                    if can_reach_hands(status):
                         # The board lost the hands after they were up. Hands that are out stay out.
                         break
-                    if reach is None:
-                        continue
                     raise AttemptEnded(await self._refuse_release(command, refused)) from refused
                 stuck.add(await self._refusal_fault(refused))
                 begun_s = self._loop.time()  # The time of a lift that must not rise does not count.
@@ -148,13 +149,6 @@ class HandRelease:
                 self._record.raise_fault(name)
         for name in sorted(stuck):
             self._record.clear_fault(name)
-
-    async def _can_reach_hands(self) -> bool | None:
-        """Return whether players can reach the hands, or None if the board does not answer."""
-        try:
-            return can_reach_hands(await retry_once(self._deps.dealer.get_status))
-        except DriverError:
-            return None
 
     async def _send_release(self) -> None:
         await self._deps.dealer.release(self._run.number)
@@ -167,12 +161,12 @@ class HandRelease:
         """Refuse a release that is not possible, and return the fault that prevents it."""
         if isinstance(error, AttemptEnded):
             reason = error.reasons[0]
-        elif isinstance(error, BoardRefused) and error.result is BoardResult.WRONG_ATTEMPT:
-            reason = "BOARD_RESET"  # The board does not know the hands that it locked.
-        elif isinstance(error, BoardRefused):
-            reason = await self._refusal_fault(error)
-        else:
+        elif not isinstance(error, BoardRefused):
             reason = driver_error_fault(error)
+        elif error.result is BoardResult.WRONG_ATTEMPT:
+            reason = "BOARD_RESET"  # The board does not know the hands that it locked.
+        else:
+            reason = await self._refusal_fault(error)
         if command is not None:
             command.refuse(reason)
         return reason

@@ -22,29 +22,21 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Final, Self
 
 from controller.deal.attempt import Stage
 from controller.deal.ledger import OUTLETS
 from controller.journal.attempt_history import AttemptHistory, attempt_histories
-from controller.journal.entries import JournalEntry
 from controller.journal.packed_board_events import LoggedBoardEvent, unpack_events
 from controller.machine.attempts.attempt_run import AttemptRun
 from controller.machine.attempts.attempt_start import AttemptDeps, AttemptEnded
 from controller.machine.attempts.attempt_writer import AttemptBinding, AttemptWriter
 from controller.machine.boards.board_observations import can_reach_hands
-from controller.machine.table_record import TableRecord
 from controller.vault.sealing import AttemptKey, UnsealError
 from drivers.board_events import Back, BoardEvent, BoardEventCode, CardReadEvent
 from drivers.errors import DriverError
 from drivers.typed_boards import DealerStatus, ReaderStatus
-
-
-def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
-    """Return the numbers of the attempts that have a commitment and no end, lowest first."""
-    found = attempt_histories(chained.entry for chained in record.journal.entries())
-    return tuple(number for number, progress in found.items() if _is_unfinished(progress))
 
 
 @dataclass(frozen=True)
@@ -59,15 +51,6 @@ class UnfinishedAttempt:
     progress: AttemptHistory
     key: AttemptKey | None
     is_release_ordered: bool
-
-    @classmethod
-    def read(cls, binding: AttemptBinding, number: int) -> Self:
-        """Read attempt `number` from the journal, and its key from its file."""
-        entries = [chained.entry for chained in binding.record.journal.entries()]
-        ordered = _is_release_ordered(entries, number)
-        return cls.from_progress(
-            binding, attempt_histories(entries)[number], release_ordered=ordered
-        )
 
     @classmethod
     def from_progress(
@@ -89,8 +72,7 @@ class UnfinishedAttempt:
         They end before the first event that cannot be opened, because nothing can be concluded
         after a gap.
         """
-        found = takewhile(lambda event: event.is_open, self._wire_events())
-        return [_board_event(event) for event in found]
+        return list(map(_board_event, takewhile(lambda each: each.is_open, self._wire_events())))
 
     def record_events(self) -> list[LoggedBoardEvent]:
         """Return the board events for the record, or [] if one of them cannot be decrypted."""
@@ -103,10 +85,8 @@ class UnfinishedAttempt:
 
     def _wire_events(self) -> Iterator[LoggedBoardEvent]:
         unseal = None if self.key is None else self.key.unseal
-        groups = (
-            unpack_events(entry.data, entry.attempt, unseal) for entry in self.progress.wire_entries
-        )
-        return chain.from_iterable(groups)
+        for entry in self.progress.wire_entries:
+            yield from unpack_events(entry.data, entry.attempt, unseal)
 
 
 def _is_unfinished(progress: AttemptHistory) -> bool:
@@ -132,29 +112,11 @@ def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
     return True
 
 
-def _is_release_ordered(entries: list[JournalEntry], number: int) -> bool:
-    orders = [
-        entry.data
-        for entry in entries
-        if entry.kind == "command" and entry.attempt == number and entry.data["cmd"] == "release"
-    ]
-    return bool(orders) and "refused" not in orders[-1]
-
-
 def _board_event(event: LoggedBoardEvent) -> BoardEvent:
     """Return an event of the journal in the form in which the driver delivers events."""
-    told = (
-        event.board,
-        event.boot,
-        event.number,
-        event.attempt,
-        BoardEventCode(event.code),
-        event.seen,
-        event.landed,
-        event.index,
-        event.place,
-    )
-    look = event.look
+    of, code, look = (event.board, event.boot), BoardEventCode(event.code), event.look
+    at = (event.seen, event.landed, event.index, event.place)
+    told = (*of, event.number, event.attempt, code, *at)
     if look is None:
         return BoardEvent(*told)
     return CardReadEvent(*told, look.face, Back(look.back), bool(look.face_up), look.confidence)
@@ -166,7 +128,7 @@ StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
 
-def restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
+def _restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
     """Return a run that continues the attempt of an earlier run of the daemon.
 
     It collects its boards' events from now on. It does not handle them before `replay`.
@@ -191,9 +153,18 @@ def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
     Call this before the boards are opened: the events that they send again belong to these
     attempts.
     """
+    entries = [chained.entry for chained in deps.binding.record.journal.entries()]
+    commands = (one for one in entries if one.kind == "command" and one.data["cmd"] == "release")
+    ordered = {one.attempt: "refused" not in one.data for one in commands}  # The last one counts.
     return tuple(
-        restore_attempt(deps, UnfinishedAttempt.read(deps.binding, number))
-        for number in unfinished_attempts(deps.binding.record)
+        _restore_attempt(
+            deps,
+            UnfinishedAttempt.from_progress(
+                deps.binding, progress, release_ordered=ordered.get(number, False)
+            ),
+        )
+        for number, progress in attempt_histories(entries).items()
+        if _is_unfinished(progress)
     )
 
 
@@ -235,11 +206,8 @@ async def _wait_for_all_events(
                 reader = await run.deps.reader.get_status()
             except DriverError:
                 continue
-            behind = (
-                run.deps.dealer.link.last_event < dealer.events
-                or run.deps.reader.link.last_event < reader.events
-            )
-            if not behind:
+            moves, looks = run.deps.dealer.link.last_event, run.deps.reader.link.last_event
+            if moves >= dealer.events and looks >= reader.events:
                 return dealer, reader
 
 

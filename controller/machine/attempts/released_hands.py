@@ -20,18 +20,16 @@ from controller.vault.dealt_hands import DealtHands
 
 
 class HandsWithPlayers:
-    """The attempt whose hands the players have now, or none."""
+    """The attempt whose hands the players have now, or none.
+
+    `run` is that attempt, or None.
+    """
 
     def __init__(self, record: TableRecord) -> None:
         self._record = record
-        self._run: AttemptRun | None = None
+        self.run: AttemptRun | None = None
         self._deal: DealId | None = None
         self._close_task: asyncio.Task[None] | None = None
-
-    @property
-    def run(self) -> AttemptRun | None:
-        """Return the attempt whose hands are out, or None."""
-        return self._run
 
     @property
     def are_played_elsewhere(self) -> bool:
@@ -40,7 +38,7 @@ class HandsWithPlayers:
 
     def dealt_hands(self) -> DealtHands | None:
         """Return the hands of this attempt from the vault, or None if it does not have them."""
-        run = self._run
+        run = self.run
         if run is None or run.writer.vault.hands is None:
             return None
         if run.number != self._record.match_written.attempt:
@@ -52,14 +50,14 @@ class HandsWithPlayers:
 
         `deal` is the deal of the match, None in practice.
         """
-        self._run, self._deal = run, deal
+        self.run, self._deal = run, deal
         self._record.set_fault("HANDS_UNKNOWN", deal is not None and run.writer.is_key_lost)
         self._record.on_match()  # From now on, questions about these hands can be answered.
         self.on_match_changed()
 
     def on_match_changed(self) -> None:
         """Close the attempt if the match shows that its deal is over."""
-        if self._run is None or self._deal is None or self._close_task is not None:
+        if self.run is None or self._deal is None or self._close_task is not None:
             return
         if is_deal_over(self._record.match_written, self._deal):
             self._close_task = asyncio.get_running_loop().create_task(self.close())
@@ -70,14 +68,14 @@ class HandsWithPlayers:
 
         Raises StorageFailed.
         """
-        run, play = self._run, self._record.match_written
+        run, play = self.run, self._record.match_written
         if run is None:
             return
         if self._deal is not None and is_dealt_again(play, self._deal):
             await run.recall(play.redeal_reason or "ORDERED")
         else:
             await run.reveal(practice=self._deal is None)
-        self._run = self._deal = self._close_task = None
+        self.run = self._deal = self._close_task = None
         self._record.clear_fault("HANDS_UNKNOWN")
         self._record.on_match()
 
@@ -116,11 +114,8 @@ def openable_attempts(
     return tuple(
         one
         for one in played
-        if one.is_over
-        and (
-            opens_at_deal_end(when, practice=one.match == practice)
-            or is_match_over(play, one.match)
-        )
+        for at_end in [opens_at_deal_end(when, practice=one.match == practice)]
+        if one.is_over and (at_end or is_match_over(play, one.match))
     )
 
 
@@ -161,20 +156,16 @@ class UnopenedHands:
         """Return the next attempt to publish, or to leave to the chief if its key is lost."""
         played = self._record.state.played_attempts
         if not self._are_lost_keys_checked:  # a key goes while no daemon runs
-            lost = next((one for one in played if one.is_over and self._is_key_lost(one)), None)
-            if lost is not None:
+            over = (one for one in played if one.is_over and self._has_same_rules(one))
+            lost = next((one for one in over if self._read_key(one) is None), None)
+            if lost is not None and self._opening_rule != "never":
                 return lost
             self._are_lost_keys_checked = True
-        ready = openable_attempts(
-            played, self._record.match_written, self._opening_rule, self._practice
-        )
-        return next(
-            (one for one in ready if self._has_same_rules(one) or self._read_key(one)), None
-        )
-
-    def _is_key_lost(self, one: PlayedAttempt) -> bool:
-        opens = self._opening_rule != "never" and self._has_same_rules(one)
-        return opens and self._read_key(one) is None
+        play, when = self._record.match_written, self._opening_rule
+        for one in openable_attempts(played, play, when, self._practice):
+            if self._has_same_rules(one) or self._read_key(one):
+                return one
+        return None
 
     def _has_same_rules(self, one: PlayedAttempt) -> bool:
         """Return whether an attempt was dealt under the present rules.

@@ -53,7 +53,10 @@ class TableClearing:
             back = not set_back or (status.sees_hopper and not status.lid_open)
             if obstruction(status) is None and back and status.doing in _AT_REST:
                 return
-            await self._raise(status)
+            between = not (status.lift_up or status.lift_down)
+            if between and any(status.sees_pockets) and status.doing in _AT_REST:
+                with suppress(DriverError):  # The lift stopped halfway with hands on it.
+                    await self._dealer.release(status.attempt)
             await self._lower(status)
 
     async def wait_cleared(self, ended_s: float) -> None:
@@ -102,13 +105,6 @@ class TableClearing:
         self._record.set_fault("LID_OPENED", status.lid_open)
         if status.estop:
             self._record.raise_fault("ESTOP_PRESSED")
-
-    async def _raise(self, status: DealerStatus) -> None:
-        """Raise a lift that stopped halfway with hands on it."""
-        between = not (status.lift_up or status.lift_down)
-        if between and any(status.sees_pockets) and status.doing in _AT_REST:
-            with suppress(DriverError):
-                await self._dealer.release(status.attempt)
 
     async def _lower(self, status: DealerStatus) -> None:
         """Lower a lift that carries no cards and is not down."""

@@ -184,10 +184,15 @@ class TableBoards:
         Let a board continue that stopped because of this program.
         """
         self._board_log.add(event)
-        if event.code is BoardEventCode.ENGINE:
-            self._show_engine(event)
+        if event.code is BoardEventCode.ENGINE and event.place:
+            self._record.clear_fault("ENGINE_LOST", "reader")
+        elif event.code is BoardEventCode.ENGINE and not event.index:
+            # An engine that does not answer a self-test may only have seen an empty window.
+            self._record.raise_fault("ENGINE_LOST", {"board": "reader"})
+        elif event.code is BoardEventCode.DRIVE and event.place:
+            self._record.clear_fault("DRIVE_LOST", "dealer")
         elif event.code is BoardEventCode.DRIVE:
-            self._show_drive(event)
+            self._record.raise_fault("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
         if event.code is not BoardEventCode.STOPPED:
             return
         if event.place == BoardStopReason.HOST_SILENT:
@@ -196,23 +201,6 @@ class TableBoards:
             room = asyncio.get_running_loop().create_task(self._free_board_memory())
             self._tasks.add(room)
             room.add_done_callback(self._tasks.discard)
-
-    def _show_engine(self, event: BoardEvent) -> None:
-        """Set or clear the fault of the engine behind the reader board.
-
-        An engine that does not answer a self-test may only have seen an empty window.
-        """
-        if event.place:
-            self._record.clear_fault("ENGINE_LOST", "reader")
-        elif not event.index:
-            self._record.raise_fault("ENGINE_LOST", {"board": "reader"})
-
-    def _show_drive(self, event: BoardEvent) -> None:
-        """Set or clear the fault of a drive or sensor module of the dealer board."""
-        if event.place:
-            self._record.clear_fault("DRIVE_LOST", "dealer")
-        else:
-            self._record.raise_fault("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
 
     async def _free_board_memory(self) -> None:
         """Put the events on the disk, so that the boards may delete them and continue."""
@@ -262,18 +250,16 @@ class TableBoards:
     @property
     def firmware(self) -> ReportedBoards:
         """Return the facts that the accepted boards report about themselves."""
-        up = self._welcomes
-        dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
-        reader = _board_firmware(up["reader"]) if "reader" in up else None
-        asked = "reader" in up and up["reader"].asked
-        trigger: ReaderTrigger | None = None if reader is None else "asked" if asked else "wire"
-        return ReportedBoards(dealer=dealer, reader=reader, trigger=trigger)
+        up = {
+            board: ConnectedBoard(version=one.firmware, hash=one.firmware_hash, hal=one.hal)
+            for board, one in self._welcomes.items()
+        }
+        trigger: ReaderTrigger | None = None
+        if "reader" in up:
+            trigger = "asked" if self._welcomes["reader"].asked else "wire"
+        return ReportedBoards(dealer=up.get("dealer"), reader=up.get("reader"), trigger=trigger)
 
     @property
     def phase(self) -> MachinePhase:
         """Return the phase that people see."""
         return shown_phase(self._record.state, boards_up=self.ready.is_set())
-
-
-def _board_firmware(welcome: Welcome) -> ConnectedBoard:
-    return ConnectedBoard(version=welcome.firmware, hash=welcome.firmware_hash, hal=welcome.hal)

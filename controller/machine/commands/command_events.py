@@ -10,26 +10,19 @@ from typing import Any
 import msgspec
 
 from controller.cards import parse_face
-from controller.commands.argument_values import Args, VerbalReasonArgs
+from controller.commands.argument_values import Args
 from controller.commands.match_arguments import (
-    AddTimeArgs,
-    CardsLeftArgs,
-    CutByHandArgs,
-    HandsDealtArgs,
     PairDetails,
-    RecountArgs,
     ReturnArgs,
     SetMatchArgs,
     SignArgs,
     TributeArgs,
 )
 from controller.commands.registry import convert_value
-from controller.commands.ruling_arguments import AdjustArgs
 from controller.commands.table_arguments import (
     ConfirmArgs,
     HoldArgs,
     OneSeatArgs,
-    ReasonArgs,
     ResumeArgs,
 )
 from controller.machine.commands import ruling_commands
@@ -196,16 +189,6 @@ def _require_chief(signer: CommandSigner) -> None:
         refuse("NEEDS_CHIEF")
 
 
-def _recount(args: RecountArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.HandsRecounted(
-        at_ms=at_ms, counts=args.counts.by_seat(), found=args.found, **signer.decision_fields(args)
-    )
-
-
-def _add_time(args: AddTimeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.TimeAdded(at_ms=at_ms, seconds=args.seconds, role=signer.role)
-
-
 def _sign(args: SignArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     if args.version not in (None, match.version):
         refuse("STALE", _sheet_version(args.version), _sheet_version(match.version))
@@ -219,56 +202,27 @@ def _sheet_version(version: int | None) -> Words:
 # Results
 
 
-def _left(args: CardsLeftArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.CardsLeftEntered(at_ms=at_ms, left=args.left.by_seat())
-
-
-def _adjust(args: AdjustArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.ResultCorrected(
+def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
+    """Return the function that makes the event of a decision that may be verbal."""
+    return lambda args, signer, match, at_ms: kind(
         at_ms=at_ms,
-        deal=args.deal,
-        order=args.order,
-        choice=args.choice,
-        reason=args.reason,
+        **{name: getattr(args, name) for name in names},
         **signer.decision_fields(args),
     )
-
-
-def _stop_deal(args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    return match_events.DealStopped(
-        at_ms=at_ms, reason=args.reason, by=signer.signed_text, role=signer.role
-    )
-
-
-def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
-    """Return the function that makes the event of a decision that may be verbal."""
-
-    def meaning(
-        args: VerbalReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-    ) -> MatchEvent:
-        return kind(at_ms=at_ms, reason=args.reason, **signer.decision_fields(args))
-
-    return meaning
 
 
 # By hand
 
 
-def _cut_by_hand(
-    args: CutByHandArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-) -> MatchEvent:
-    """Return the event of a cut by hand. A cut in the machine is another command."""
-    if not match.by_hand:
-        refuse("NOT_BY_HAND")
-    return match_events.SetCut(at_ms=at_ms, seat=args.seat, n=args.n)
+def _by_hand(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
+    """Return the function that copies the named arguments into an event of a deal by hand."""
 
+    def meaning(args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+        if not match.by_hand:
+            refuse("NOT_BY_HAND")
+        return kind(at_ms=at_ms, **{name: getattr(args, name) for name in names})
 
-def _hands_dealt(
-    args: HandsDealtArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
-) -> MatchEvent:
-    if not match.by_hand:
-        refuse("NOT_BY_HAND")
-    return match_events.HandsDealt(at_ms=at_ms, turned_to=args.turned_to, turned_up=args.turned_up)
+    return meaning
 
 
 EVENT_MAKERS: dict[str, EventMaker] = {
@@ -281,32 +235,40 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     "start_match": _copied(match_events.MatchStarted),
     "hold": _hold,
     "resume": _resume,
-    "recount": _recount,
+    "recount": lambda args, signer, match, at_ms: match_events.HandsRecounted(
+        at_ms=at_ms, counts=args.counts.by_seat(), found=args.found, **signer.decision_fields(args)
+    ),
     "tribute": enter_tribute,
     "return": enter_return,
     "anti": _copied(match_events.AntiTributeAnswered, "stands"),
     "swap_returns": _copied(match_events.ReturnsSwapped),
     "withdraw_out": _copied(match_events.OutWithdrawn, "seat"),
     "result": _copied(match_events.ResultEntered, "order", "ended_ms"),
-    "left": _left,
+    "left": lambda args, signer, match, at_ms: match_events.CardsLeftEntered(
+        at_ms=at_ms, left=args.left.by_seat()
+    ),
     "name_leader": _copied(match_events.LeaderNamed, "seat"),
-    "stop_deal": _stop_deal,
+    "stop_deal": lambda args, signer, match, at_ms: match_events.DealStopped(
+        at_ms=at_ms, reason=args.reason, by=signer.signed_text, role=signer.role
+    ),
     "call_clock": _copied(match_events.PlayClockStarted, "seat"),
     "warn": _copied(match_events.PlayerWarned, "seat"),
-    "add_time": _add_time,
+    "add_time": lambda args, signer, match, at_ms: match_events.TimeAdded(
+        at_ms=at_ms, seconds=args.seconds, role=signer.role
+    ),
     "propose": ruling_commands.propose,
     "approve": ruling_commands.approve,
     "reject": ruling_commands.reject,
     "confirm_verbal": ruling_commands.confirm_verbal,
     "forfeit": ruling_commands.forfeit,
-    "extra_deal": _verbal_decision(match_events.ExtraDealOrdered),
-    "redeal": _verbal_decision(match_events.DealVoided),
-    "adjust": _adjust,
+    "extra_deal": _verbal_decision(match_events.ExtraDealOrdered, "reason"),
+    "redeal": _verbal_decision(match_events.DealVoided, "reason"),
+    "adjust": _verbal_decision(match_events.ResultCorrected, "deal", "order", "choice", "reason"),
     "dealt_by_hand": _copied(match_events.HandDealOrdered, "reason"),
     "shuffled": _copied(match_events.SetShuffled, "seat"),
-    "cut_by_hand": _cut_by_hand,
+    "cut_by_hand": _by_hand(match_events.SetCut, "seat", "n"),
     "turned_up": _copied(match_events.CardTurnedUp, "card"),
-    "hands_dealt": _hands_dealt,
+    "hands_dealt": _by_hand(match_events.HandsDealt, "turned_to", "turned_up"),
     "sign": _sign,
 }
 """The event maker of every command that becomes events of the match."""

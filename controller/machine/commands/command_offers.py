@@ -8,6 +8,7 @@ exists. If it contains a card, counts or an order of seats, any correct form is 
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import cache
+from operator import is_not
 from typing import Any, Final
 
 import msgspec
@@ -83,12 +84,8 @@ class CommandSample(msgspec.Struct, frozen=True):
 
 def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield samples of a command at this table; there is at least one."""
-    if cmd in _SEAT_COMMANDS:
-        return iter(_seat_samples(cmd))
     making = _SAMPLERS.get(cmd)
-    if making is not None:
-        return making(cmd, known)
-    return iter(_fixed_samples(cmd))
+    return iter(_fixed_samples(cmd)) if making is None else making(cmd, known)
 
 
 def verbal_sample(sample: CommandSample) -> CommandSample | None:
@@ -126,19 +123,11 @@ def _new_sample(cmd: str, args: Mapping[str, Any], seat: Seat | None = None) -> 
 
 
 _SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "seat": {},
-    "out": {},
-    "call": {},
-    "claim_count": {},
+    **{name: {} for name in ("seat", "out", "call", "claim_count", "choose", "withdraw_out")},
+    **{name: {} for name in ("name_leader", "call_clock", "warn", "shuffled")},
     "answer": {"yes": True},
-    "choose": {},
     "tribute": {"card": "SA", "other": "SA"},
     "return": {"card": "S5"},
-    "withdraw_out": {},
-    "name_leader": {},
-    "call_clock": {},
-    "warn": {},
-    "shuffled": {},
     "open_hand": {"reason": _REASON},
 }
 """Commands that name a seat, with their other arguments."""
@@ -146,22 +135,18 @@ _SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
 _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "set_match": (_MATCH,),
     "start_deal": ({"uncut": True, "reason": _REASON},),
-    "hold": ({"reason": _REASON},),
+    **dict.fromkeys(("hold", "stop_deal", "extra_deal", "redeal"), ({"reason": _REASON},)),
+    **dict.fromkeys(("dealt_by_hand", "void"), ({"reason": _REASON},)),
     "anti": ({"stands": False}, {"stands": True}),
     "result": ({"order": ["N", "W", "S"]},),
     "left": ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}},),
-    "stop_deal": ({"reason": _REASON},),
     "add_time": ({"seconds": 0},),
     "propose": ({"offence": "other", "side": "NS"},),
-    "extra_deal": ({"reason": _REASON},),
-    "redeal": ({"reason": _REASON},),
-    "dealt_by_hand": ({"reason": _REASON},),
     "turned_up": ({"card": "S5"},),
     "hands_dealt": ({"turned_to": "N", "turned_up": "S5"},),
     "transfer": ({"table": "another table"},),
     "take_over": (_DOCUMENT,),
     "forfeit": ({"side": "NS", "reason": _REASON}, {"side": "EW", "reason": _REASON}),
-    "void": ({"reason": _REASON},),
     "configure": ({"board": "dealer", "settings": {}},),
     "calibrate": ({"board": "dealer"},),
 }
@@ -169,14 +154,12 @@ _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
 
 
 @cache
-def _seat_samples(cmd: str) -> tuple[CommandSample, ...]:
+def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
+    """Return the samples of a command that do not depend on the table."""
+    if cmd not in _SEAT_COMMANDS:
+        return tuple(_new_sample(cmd, said) for said in _FIXED_ARGS.get(cmd, ({},)))
     name = "payer" if cmd == "choose" else "seat"
     return tuple(_new_sample(cmd, {name: seat, **_SEAT_COMMANDS[cmd]}, seat) for seat in SEATS)
-
-
-@cache
-def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
-    return tuple(_new_sample(cmd, said) for said in _FIXED_ARGS.get(cmd, ({},)))
 
 
 @cache
@@ -195,22 +178,6 @@ def _optional_seat_samples(
 def _sample_seats(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     said = (("n", known.cut),) if cmd in ("cut", "cut_by_hand") else ()
     return iter(_optional_seat_samples(cmd, said))
-
-
-def _sample_counts(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    yield _new_sample(cmd, {"counts": dict.fromkeys(SEATS, known.cards // len(SEATS))})
-
-
-def _sample_sets_to_clear(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    for name in known.sets or ("A1",):
-        yield _new_sample(cmd, {"set": name, "cards": known.cards})
-
-
-def _sample_sets_to_load(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples with each set of the table, and with a new one."""
-    for name in known.sets:
-        yield _new_sample(cmd, {"set": name, "back": "A"})
-    yield _new_sample(cmd, {"set": "another set", "back": "A"})
 
 
 def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
@@ -241,11 +208,6 @@ def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]
     yield _new_sample(cmd, {"deal": 1 if last is None else last.deal, **said})
 
 
-def _sample_signers(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    for signer in ("referee",) if known.match is None else sheet_signers(known.match):
-        yield _new_sample(cmd, {"signer": signer, "person": "Li Na"})
-
-
 def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield samples with the present faults and the calls for a referee."""
     found: Iterable[tuple[str, str]] = (
@@ -261,14 +223,23 @@ _SAMPLERS: Final[Mapping[str, Callable[[str, SampleContext], Iterator[CommandSam
     "confirm": _sample_seats,
     "cut": _sample_seats,
     "cut_by_hand": _sample_seats,
-    "recount": _sample_counts,
-    "clear_set": _sample_sets_to_clear,
-    "replace_set": _sample_sets_to_load,
+    "recount": lambda cmd, known: iter(
+        [_new_sample(cmd, {"counts": dict.fromkeys(SEATS, known.cards // len(SEATS))})]
+    ),
+    "clear_set": lambda cmd, known: (
+        _new_sample(cmd, {"set": name, "cards": known.cards}) for name in known.sets or ("A1",)
+    ),
+    "replace_set": lambda cmd, known: (
+        _new_sample(cmd, {"set": name, "back": "A"}) for name in (*known.sets, "another set")
+    ),
     "approve": _sample_rulings,
     "reject": _sample_rulings,
     "confirm_verbal": _sample_verbal,
     "adjust": _sample_last_deal,
-    "sign": _sample_signers,
+    "sign": lambda cmd, known: (
+        _new_sample(cmd, {"signer": signer, "person": "Li Na"})
+        for signer in (["referee"] if known.match is None else sheet_signers(known.match))
+    ),
     "acknowledge": _sample_faults,
 }
 
@@ -296,21 +267,17 @@ class CommandOffers:
     ) -> None:
         self._record, self._desk, self._profile = record, desk, profile
         self._sets, self._outside_state = sets, outside_state
-        self._last_inputs: tuple[Any, ...] = ()
+        self._last_inputs: tuple[tuple[Any, ...], tuple[Any, ...]] = (), ()
         self._answers: dict[Role, dict[str, Any]] = {}
 
     def answer_for(self, role: Role) -> dict[str, Any]:
         """Return the answer to `offers` for a role."""
         record = self._record
-        now = (
-            record.match_written,
-            record.state,
-            record.raised_faults,
-            self._desk.awaited_steps,
-            self._outside_state(),
-        )
-        if not _is_same(now, self._last_inputs):
-            self._last_inputs = now
+        large = (record.match_written, record.state)  # These are compared by identity.
+        small = (record.raised_faults, self._desk.awaited_steps, self._outside_state())
+        known_large, known_small = self._last_inputs
+        if small != known_small or any(map(is_not, large, known_large)):
+            self._last_inputs = large, small
             self._answers.clear()
         if role not in self._answers:
             known = self._context()
@@ -344,7 +311,10 @@ class CommandOffers:
             elif refused is None:
                 seats.append(sample.seat)
             words = words or (refused is None and word)
-            why = _combined_refusal(why, refused and without_sample(refused, sample, known))
+            found = refused and refused.found
+            if refused and found and found in invented_values(sample, known):
+                refused = _without_evidence(refused)  # A value of the table itself stays.
+            why = _combined_refusal(why, refused)
         taken = bool(seats) or bool(without)
         return Offer(
             cmd=cmd,
@@ -387,27 +357,5 @@ def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure |
 
 def _without_evidence(why: Failure) -> Failure:
     """Return the refusal without any value in its evidence."""
-    bare = failure(why.code)
-    return msgspec.structs.replace(
-        why, message=bare.message, message_zh=bare.message_zh, found=None
-    )
-
-
-def without_sample(why: Failure, sample: CommandSample, known: SampleContext) -> Failure:
-    """Return a refusal without the invented value of the sample.
-
-    A value of the table itself, such as a set or a ruling, stays.
-    """
-    echoed = why.found is not None and why.found in invented_values(sample, known)
-    return _without_evidence(why) if echoed else why
-
-
-def _is_same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
-    """Return whether two calls of `answer_for` depend on the same values.
-
-    Large values are compared by identity, small ones by value.
-    """
-    large = 2
-    if len(now) != len(seen) or now[large:] != seen[large:]:
-        return False
-    return all(one is other for one, other in zip(now[:large], seen[:large], strict=True))
+    bare = {name: getattr(failure(why.code), name) for name in ("message", "message_zh")}
+    return msgspec.structs.replace(why, **bare, found=None)

@@ -104,19 +104,17 @@ class CommandProcessor:
     async def submit(self, command: ClientCommand) -> CommandReply:
         """Return the answer to a command of any client. Never raise for a bad command."""
         try:
-            result = await self._execute(command)
+            return CommandReply(id=command.id, ok=True, result=await self._execute(command))
         except CommandRefused as refused:
-            return CommandReply(id=command.id, ok=False, error=refused.failure)
+            why = refused.failure
         except StorageFailed as error:
             why = failure("STORAGE_FAILED", found=str(error))
-            return CommandReply(id=command.id, ok=False, error=why)
         except Exception as error:  # The client must get an answer.
             _log.exception(
                 "order failed", cmd=command.cmd, id=escape_unprintable(shorten(command.id))
             )
             why = failure("NOT_CARRIED_OUT", found=type(error).__name__)
-            return CommandReply(id=command.id, ok=False, error=why)
-        return CommandReply(id=command.id, ok=True, result=result)
+        return CommandReply(id=command.id, ok=False, error=why)
 
     def submit_press(self, cmd: str, **args: object) -> None:
         """Submit the command of a pressed button at the table, if it is possible now.
@@ -246,11 +244,8 @@ class CommandProcessor:
         """Store the answer of a command. It is never executed again, even if it failed."""
         command = self._pending.pop(signed).message
         error = asyncio.CancelledError() if answer.cancelled() else answer.exception()
-        if error is None:
-            self.completed.remember(command, answer.result())
-        else:
-            refused = error.failure if isinstance(error, CommandRefused) else None
-            self.completed.remember(command, refused)
+        refused = error.failure if isinstance(error, CommandRefused) else None
+        self.completed.remember(command, answer.result() if error is None else refused)
 
     def _signer(self, command: ClientCommand) -> CommandSigner:
         """Return the signer of a command, by its signature and the admitted keys."""

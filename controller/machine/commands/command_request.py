@@ -225,8 +225,7 @@ class AcceptedCommand:
     def refuse_with(self, why: Failure) -> None:
         """Answer that the command is refused, with a reason that other code found."""
         if self._result is not None:
-            self._write({"refused": why.code})
-            self._record.journal.flush()
+            self.write_refusal(why)
         if not self.answer.done():
             self.answer.set_exception(CommandRefused(why))
 

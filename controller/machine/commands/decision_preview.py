@@ -19,11 +19,11 @@ from controller.machine.commands.command_request import (
     failure_of,
 )
 from controller.machine.public.next_step import next_words
-from controller.machine.public.public_results import numbers_by_side, public_verdict
+from controller.machine.public.public_results import copied_fields, numbers_by_side, public_verdict
 from controller.machine.state.table_match import TableMatch, apply_event, dry_run
 from controller.match.clocks import match_clock
 from controller.match.match_effects import EventRefused
-from controller.match.match_events import MatchEvent, RulingApproved, RulingProposed
+from controller.match.match_events import RulingApproved, RulingProposed
 from controller.match.match_state import AnyMatch, GuandanMatch
 from controller.match.phase import PHASE_WORDS
 from controller.match.refusals import RefusedError
@@ -145,21 +145,17 @@ def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms:
         wanted = events_of_command(cmd, args, _ANY_SIGNER, match, at_ms)
     except RefusedError as error:
         raise CommandRefused(failure_of(error.refusal)) from None
-    for event in (*wanted, *_deciding_events(wanted)):
+    if len(wanted) == 1 and isinstance(wanted[0], RulingProposed):
+        said = wanted[0]  # A proposal alone changes nothing, so it is put into force.
+        decision = RulingApproved(at_ms=said.at_ms, id=said.id, by=said.by, role=Role.CHIEF)
+        wanted = (said, decision)
+    for event in wanted:
         _, effects = dry_run(play, event)
         for effect in effects:
             if isinstance(effect, EventRefused):
                 raise CommandRefused(failure_of(effect.refusal))
         play = apply_event(play, event)
     return play
-
-
-def _deciding_events(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
-    """Return the event that puts a proposed ruling into force. A proposal alone changes nothing."""
-    if len(wanted) != 1 or not isinstance(wanted[0], RulingProposed):
-        return ()
-    said = wanted[0]
-    return (RulingApproved(at_ms=said.at_ms, id=said.id, by=said.by, role=Role.CHIEF),)
 
 
 def _outlook(match: GuandanMatch) -> MatchOutlook:
@@ -170,8 +166,7 @@ def _outlook(match: GuandanMatch) -> MatchOutlook:
         failures=numbers_by_side(standing.failures) or {},
         points=numbers_by_side(standing.points) or {},
         level=level_text(level),
-        owner=match.owner,
-        deal=match.deal,
+        **copied_fields(match, "owner", "deal"),
         phase=match.phase.value,
         phase_en=words.en,
         phase_zh=words.zh,

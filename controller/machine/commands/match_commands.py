@@ -93,7 +93,12 @@ class MatchCommands:
         self.write_events(*wanted)
         match = self._record.match_written.match
         assert match is not None  # The match has just accepted an event.
-        await command.write_and_answer({"phase": match.phase.value, **_ruling_answer(wanted)})
+        told = {"phase": match.phase.value}
+        for event in wanted:
+            if isinstance(event, events.RulingProposed):
+                drawn_up = event.proposal
+                told |= {"ruling": event.id, "penalty": drawn_up.penalty, "needs": drawn_up.needs}
+        await command.write_and_answer(told)
 
     def match_events(self, request: RequestedCommand) -> tuple[MatchEvent, ...]:
         """Return the events that a command causes in the present match. Raises CommandRefused."""
@@ -288,15 +293,6 @@ class MatchCommands:
         if not isinstance(match, GuandanMatch):
             raise CommandRefused(failure("NO_MATCH"))
         return match
-
-
-def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
-    """Return the fields of the answer that describe a proposed ruling."""
-    for event in wanted:
-        if isinstance(event, events.RulingProposed):
-            drawn_up = event.proposal
-            return {"ruling": event.id, "penalty": drawn_up.penalty, "needs": drawn_up.needs}
-    return {}
 
 
 def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping[str, Any]:

@@ -3,6 +3,8 @@
 The program proposes the penalty of the rulebook's ladder. A person decides every penalty (A15.2).
 """
 
+from itertools import count
+
 from controller.commands.ruling_arguments import (
     ApproveArgs,
     ChargeArgs,
@@ -109,22 +111,16 @@ def confirm_verbal(
 ) -> MatchEvent:
     """Return the event by which the chief confirms a verbal ruling or correction."""
     if args.correction is not None:
-        return _confirm_correction(args.correction, signer, require_guandan(match), at_ms)
+        for row in require_guandan(match).sheet:
+            if isinstance(row, CorrectionRow) and row.row == args.correction:
+                return CorrectionConfirmed(
+                    at_ms=at_ms, row=row.row, deal=row.deal, by=signer.signed_text, role=signer.role
+                )
+        refuse("NOT_VERBAL", str(args.correction))
     assert args.ruling is not None  # One of the two is always given.
     return VerbalRulingConfirmed(
         at_ms=at_ms, id=args.ruling, by=signer.signed_text, role=signer.role
     )
-
-
-def _confirm_correction(
-    number: int, signer: CommandSigner, match: GuandanMatch, at_ms: int
-) -> MatchEvent:
-    for row in match.sheet:
-        if isinstance(row, CorrectionRow) and row.row == number:
-            return CorrectionConfirmed(
-                at_ms=at_ms, row=number, deal=row.deal, by=signer.signed_text, role=signer.role
-            )
-    refuse("NOT_VERBAL", str(number))
 
 
 def forfeit(
@@ -146,10 +142,7 @@ def forfeit(
 def next_ruling_id(match: AnyMatch) -> str:
     """Return the first free id among R1, R2, …, from the number of rulings on."""
     taken = {ruling.id for ruling in match.rulings}
-    number = len(taken) + 1
-    while f"R{number}" in taken:
-        number += 1
-    return f"R{number}"
+    return next(name for n in count(len(taken) + 1) if (name := f"R{n}") not in taken)
 
 
 def _chosen_proposal(

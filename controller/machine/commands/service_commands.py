@@ -122,8 +122,10 @@ class ServiceCommands:
         try:
             await self._send(*(board.selftest for board in boards))
             await self._send(self._wait_at_rest)
-            if self._reader in boards:
-                await self._wait_for_engine(answers)
+            for _ in range(MAX_ENGINE_POLLS if self._reader in boards else 0):
+                if answers:
+                    break
+                await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
         finally:
             self._table_boards.event_listener = None
         if stalled:
@@ -132,13 +134,6 @@ class ServiceCommands:
             self._record.clear_fault("STALL")
         silent = ["engine"] if self._reader in boards and not any(answers) else []
         return {"stalled": stalled, "silent": silent}
-
-    async def _wait_for_engine(self, answers: list[bool]) -> None:
-        """Wait until the reader board has reported on its engine, but not beyond the limit."""
-        for _ in range(MAX_ENGINE_POLLS):
-            if answers:
-                return
-            await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _wait_at_rest(self) -> None:
         """Wait until no part of the dealer board moves, but not beyond the limit."""
@@ -174,8 +169,6 @@ def _require_settings(args: ConfigureArgs) -> None:
             raise CommandRefused(bad)
         least, most = bounds[name]
         if not least <= value <= most:
-            found, expected = (
-                f"settings.{name} = {value}",
-                Words(f"a number from {least} to {most}", f"{least}至{most}的数"),
-            )
+            found = f"settings.{name} = {value}"
+            expected = Words(f"a number from {least} to {most}", f"{least}至{most}的数")
             raise CommandRefused(failure("BAD_COMMAND", found=found, expected=expected))

@@ -8,9 +8,6 @@ from collections.abc import Mapping
 
 from controller.commands.table_arguments import (
     AcknowledgeArgs,
-    ClearSetArgs,
-    HoldArgs,
-    ReplaceSetArgs,
 )
 from controller.faults import fault, fault_catalogue
 from controller.machine.commands.command_events import EVENT_MAKERS
@@ -52,8 +49,8 @@ class TableCommands:
             "hold": self._hold,
             "resume": self._resume,
             "recount": self._recount,
-            "replace_set": self._replace_set,
-            "clear_set": self._clear_set,
+            "replace_set": self._change_set,
+            "clear_set": self._change_set,
             "acknowledge": self._acknowledge,
             "clear_jam": self._clear_jam,
             "void": self._void,
@@ -72,9 +69,9 @@ class TableCommands:
         if cmd in MACHINE_STEPS:
             return None
         act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)
-        return self._add_check(act) if act is not None and self.checks.has_check(cmd) else act
+        if act is None or not self.checks.has_check(cmd):
+            return act
 
-    def _add_check(self, act: CommandAction) -> CommandAction:
         async def checked(command: AcceptedCommand) -> None:
             self.checks.require(command.request)
             await act(command)
@@ -104,38 +101,27 @@ class TableCommands:
     # Pauses. A pause is ended by the role that began it, or by the chief.
 
     async def _hold(self, command: AcceptedCommand) -> None:
-        args: HoldArgs = command.args
-        if args.area:
-            self._match_commands.write_events(*self._match_commands.match_events(command.request))
-        else:
-            suspends = (
-                ()
-                if self._record.match_written.match is None
-                else self._match_commands.match_events(command.request)
-            )
-            if suspends and self._match_commands.events_refusal(*suspends) is None:
-                self._match_commands.write_events(*suspends)
-            why = {
-                "reason": command.signer.role.value,
-                "by": command.signer.signed_text,
-                "why": args.reason,
-            }
-            self._record.write("pause", why)
+        args, signer, commands = command.args, command.signer, self._match_commands
+        if args.area or self._record.match_written.match is not None:
+            wanted = commands.match_events(command.request)
+            if args.area or commands.events_refusal(*wanted) is None:
+                commands.write_events(*wanted)
+        if not args.area:
+            by = {"reason": signer.role.value, "by": signer.signed_text}
+            self._record.write("pause", by | {"why": args.reason})
             self._table_boards.pause()
         await command.write_and_answer()
 
     async def _resume(self, command: AcceptedCommand) -> None:
-        if command.args.area:
-            self._match_commands.write_events(*self._match_commands.match_events(command.request))
-            await command.write_and_answer()
-            return
-        ended, goes_on = self.checks.pauses_to_end(command.request)
+        area, ended, goes_on = command.args.area, list[str](), True
+        if not area:
+            ended, goes_on = self.checks.pauses_to_end(command.request)
         if goes_on:
             self._match_commands.write_events(*self._match_commands.match_events(command.request))
         for why in ended:
             self._record.write("pause_ended", {"reason": why, "by": command.signer.signed_text})
         await command.write_and_answer()
-        if not self._record.state.pauses:
+        if not area and not self._record.state.pauses:
             self._table_boards.resume()
 
     async def _recount(self, command: AcceptedCommand) -> None:
@@ -150,18 +136,12 @@ class TableCommands:
 
     # Sets.
 
-    async def _replace_set(self, command: AcceptedCommand) -> None:
-        args: ReplaceSetArgs = command.args
-        back = self.checks.loadable_back(command.request)
-        said = {"set": args.set, "back": back, "by": command.signer.signed_text}
-        self._record.write("set_loaded", said)
-        await command.write_and_answer(said)
-        self._deal_cycle.on_match_changed()
-
-    async def _clear_set(self, command: AcceptedCommand) -> None:
-        args: ClearSetArgs = command.args
-        said = {"set": args.set, "by": command.signer.signed_text}
-        self._record.write("set_cleared", said)
+    async def _change_set(self, command: AcceptedCommand) -> None:
+        """Record that a set was loaded (`replace_set`) or that its cards are complete again."""
+        loads = command.message.cmd == "replace_set"
+        back = {"back": self.checks.loadable_back(command.request)} if loads else {}
+        said = {"set": command.args.set, **back, "by": command.signer.signed_text}
+        self._record.write("set_loaded" if loads else "set_cleared", said)
         await command.write_and_answer(said)
         self._deal_cycle.on_match_changed()
 

@@ -168,9 +168,7 @@ class TableTransfers:
             "match": sent.match.meeting.match_id,
             "to": sent.to,
             "digest": document.digest,
-            "sig": ""
-            if self._signing_key is None
-            else sign_document(document.digest, self._signing_key),
+            "sig": sign_document(document.digest, key) if (key := self._signing_key) else "",
             "part": args.part,
             "parts": len(document.parts),
             "text": document.parts[args.part - 1],
@@ -187,9 +185,8 @@ class TableTransfers:
 
     def _transfer(self, sent: TransferredMatch) -> TransferDocument:
         match = sent.match
-        of_it = list(
-            self._record.journal.entries(sent.first_entry - 1, sent.n - sent.first_entry + 1)
-        )
+        before = sent.first_entry - 1
+        of_it = list(self._record.journal.entries(before, sent.n - before))
         found = attempt_histories(each.entry for each in of_it)
         move = TableMove(
             left=self._table_id,
@@ -326,7 +323,10 @@ class TableTransfers:
             "sig": args.sig,
             "events": len(transfer.events),
             "proofs": msgspec.to_builtins(transfer.proofs[-MAX_PROOFS:]),
-            "moves": [_shifted_move(move, by_ms) for move in transfer.moves[-MAX_MOVES:]],
+            "moves": [
+                msgspec.to_builtins(msgspec.structs.replace(move, at_ms=move.at_ms + by_ms))
+                for move in transfer.moves[-MAX_MOVES:]
+            ],
             **whose,
         }
         meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
@@ -336,15 +336,10 @@ class TableTransfers:
         record.write("taken_over", said)
         record.write("meeting", meeting)
         for event in happened:
-            self._write_event(event)
-
-    def _write_event(self, event: MatchEvent) -> None:
-        coming = self._record.match_written.arriving
-        so_far = (
-            None if coming is None or coming.match_so_far is None else coming.match_so_far.match
-        )
-        deal = None if so_far is None else so_far.deal or None
-        self._record.write("match", encode_match_event(event), deal=deal)
+            coming = record.match_written.arriving
+            so_far = coming and coming.match_so_far and coming.match_so_far.match
+            deal = (so_far and so_far.deal) or None
+            record.write("match", encode_match_event(event), deal=deal)
 
     def _arrival_answer(self) -> dict[str, Any]:
         match = self._record.match_written.match
@@ -356,12 +351,6 @@ def _decision_names(command: AcceptedCommand) -> dict[str, str]:
     """Return the person who decided the move, and the person who entered a verbal decision."""
     fields = command.signer.decision_fields(command.args)
     return {name: fields[name] for name in ("by", "entered_by") if fields[name] is not None}
-
-
-def _shifted_move(move: TableMove, by_ms: int) -> dict[str, Any]:
-    """Return a move as data for the journal, with its time later by `by_ms`."""
-    data: dict[str, Any] = msgspec.to_builtins(move)
-    return data | {"at_ms": move.at_ms + by_ms}
 
 
 def _require_allowed(request: RequestedCommand) -> None:

@@ -81,11 +81,6 @@ def _anti_payers(match: AnyMatch) -> Seats:
     return require_exchange(match).payers if match.by_hand or claimed else ()
 
 
-def _unlaid(match: AnyMatch) -> Seats:
-    exchange = require_exchange(match)
-    return _without(exchange.payers, exchange.laid)
-
-
 def _givers(match: AnyMatch) -> Seats:
     exchange = require_exchange(match)
     due = exchange.plan.returns if exchange.plan else ()
@@ -109,9 +104,9 @@ def _players(match: AnyMatch) -> Seats:
 
 
 def _confirmers(match: AnyMatch) -> Seats:
-    if isinstance(match, GuandanMatch) and is_ended_by_time(match):
-        return ()
-    return tuple(seat for side in sides_to_confirm(match) for seat in seats_of_side(side))
+    ended = isinstance(match, GuandanMatch) and is_ended_by_time(match)
+    sides = () if ended else sides_to_confirm(match)
+    return tuple(seat for side in sides for seat in seats_of_side(side))
 
 
 def _namers(match: AnyMatch) -> Seats:
@@ -138,7 +133,9 @@ _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
     MatchPhase.HELD: _takers,
     MatchPhase.COUNT_CHECK: lambda match: _without(SEATS, match.counted),
     MatchPhase.ANTI_CHECK: _anti_payers,
-    MatchPhase.TRIBUTE: _unlaid,
+    MatchPhase.TRIBUTE: lambda match: _without(
+        require_exchange(match).payers, require_exchange(match).laid
+    ),
     MatchPhase.RETURN: _givers,
     MatchPhase.CHOICES: _choosers,
     MatchPhase.PLAY: _players,

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from controller.machine.public.awaited_seats import awaited_seats
+from controller.machine.public.awaited_seats import awaited_seats, is_area_stopped
 from controller.machine.public.next_step import next_words
 from controller.machine.public.public_results import (
     copied_fields,
@@ -40,12 +40,14 @@ from controller.seats import SIDES
 
 def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     """Return the clocks of the match and of its seats: the whole seconds that are left."""
-    clock = match.clock
+    clock, since_ms = match.clock, match_clock.stopped_since_ms(match.clock)
+    stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
+    area_stop = None
+    if since_ms is not None:
+        area_stop = PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
     clocks = [
         PublicSeatClock(
-            duty=one.duty,
-            seat=one.seat,
-            side=one.side,
+            **copied_fields(one, "duty", "seat", "side"),
             left_s=_seconds(duty_clocks.left_ms(one, now_ms)),
             running=not one.watch.is_paused,
         )
@@ -56,7 +58,7 @@ def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     return {
         "start_ms": None if clock.watch is None else clock.watch.starts_ms,
         "clock": _clock(clock, now_ms),
-        "area_stop": _area_stop(clock),
+        "area_stop": area_stop,
         "added_time_s": clock.added_ms // 1000,
         "clocks": clocks,
     }
@@ -66,20 +68,11 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | Non
     left_ms = match_clock.left_ms(clock, now_ms)
     if left_ms is None:
         return None
+    ends_ms, deadline_ms = clock.limit_ms + clock.added_ms, None
+    if clock.watch is not None and not clock.watch.is_paused:
+        deadline_ms = stopwatch.moment_of_elapsed(clock.watch, ends_ms)
     running = clock.watch is not None and not clock.watch.is_paused
-    ends_ms = clock.limit_ms + clock.added_ms
-    deadline_ms = (
-        stopwatch.moment_of_elapsed(clock.watch, ends_ms) if clock.watch and running else None
-    )
     return PublicMatchClock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
-
-
-def _area_stop(clock: match_clock.MatchClock) -> PublicAreaStop | None:
-    since_ms = match_clock.stopped_since_ms(clock)
-    if since_ms is None:
-        return None
-    stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
-    return PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
@@ -93,8 +86,7 @@ def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
     deadline_ms = asking.deadline_ms()
     if deadline_ms is None:
         return []
-    area = match.clock.watch is not None and match.clock.watch.is_paused
-    stands = area or match.suspended is not None
+    stands = is_area_stopped(match.clock) or match.suspended is not None
     named = asking.seats_asked()
     return [
         PublicSeatClock(
@@ -124,17 +116,17 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
     if exchange is None or owed is None:
         return None
     plan = exchange.plan
-    paid = published_tribute(exchange, match.level)
+    payments = [
+        TributePayment(giver=one.giver, to=one.to, card=one.card)
+        for one in published_tribute(exchange, match.level)
+        if one.card is not None
+    ]
     return Tribute(
         payers=list(exchange.payers),
         anti=None if match.phase is MatchPhase.ANTI_CHECK else exchange.anti,
         laid=list(exchange.laid),
-        required={one.giver: one.card for one in paid if one.card is not None},
-        payments=[
-            TributePayment(giver=one.giver, to=one.to, card=one.card)
-            for one in paid
-            if one.card is not None
-        ],
+        required={one.giver: one.card for one in payments},
+        payments=payments,
         returns=_returns(match, exchange, owed),
         returns_shown=return_visibility(match.profile, owed),
         given=list(exchange.given),
@@ -249,8 +241,7 @@ def _hand_duties(match: AnyMatch) -> HandDuties | None:
         return None
     return HandDuties(
         shufflers=list(duties.shufflers),
-        shuffles=duties.shuffles,
-        turnup=duties.turnup,
+        **copied_fields(duties, "shuffles", "turnup"),
         first_drawer=match.first_drawer or duties.first_drawer,
     )
 

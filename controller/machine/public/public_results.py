@@ -78,13 +78,9 @@ def public_score(score: MatchScore) -> PublicScore:
 
     `provisional` has the keys of the provisional rules that they depend on.
     """
-    return PublicScore(
-        match_points=numbers_by_side(score.match_points),
-        level_points=numbers_by_side(score.level_points),
-        deal_points=numbers_by_side(score.deal_points),
-        total=numbers_by_side(score.total),
-        provisional=list(score.rests_on),
-    )
+    names = ("match_points", "level_points", "deal_points", "total")
+    points = {name: numbers_by_side(getattr(score, name)) for name in names}
+    return PublicScore(**points, provisional=list(score.rests_on))
 
 
 def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
@@ -113,9 +109,7 @@ def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
 def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
     """Return the chief's verbal corrections that are not confirmed yet, by row."""
     return [
-        VerbalCorrection(
-            row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason
-        )
+        VerbalCorrection(**copied_fields(row, "row", "deal", "by", "entered_by", "reason"))
         for row in match.sheet
         if isinstance(row, CorrectionRow)
         and row.entered_by is not None

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from controller.machine.public.public_match import public_match
+from controller.machine.public.public_results import copied_fields
 from controller.machine.state.table_match import TableMatch
 from controller.machine.state.table_state import TableState
 from controller.messages import (
@@ -87,12 +88,10 @@ def public_state(
     waits = (None, None) if waited is None else msgspec.structs.astuple(waited)
     machine = PublicMachine(
         phase=phase,
-        deal=state.deal,
-        attempt=state.attempt,
+        **copied_fields(state, "deal", "attempt", "refed", "landed"),
         of_deal=None if state.deal is None else state.attempts_by_deal.get(state.deal),
-        fed=fed if state.is_unfinished else state.fed,
-        refed=state.refed,
-        landed=state.landed,
+        # The number is live until the attempt has a verdict.
+        fed=fed if state.attempt is not None and state.outcome is None else state.fed,
         card_set=card_set or state.loaded_set or about.card_set,
         set_out=None if state.set_in_play is None else state.set_in_play.card_set,
         cutters=list(cutters) if state.phase is MachinePhase.COMMITTED else [],
@@ -106,23 +105,17 @@ def public_state(
         play,
         profile=about.profile,
         now_ms=now_ms,
-        deal=state.deal,
-        leader=state.leader,
-        turned_up=state.turned_up,
+        **copied_fields(state, "deal", "leader", "turned_up"),
     )
     return PublicState(
-        table=about.table,
-        boot=about.boot,
+        **copied_fields(about, "table", "boot", "simulated", "mode", "release"),
         seq=seq,
         time=time,
-        simulated=about.simulated,
-        mode=about.mode,
         machine=machine,
         match=match,
         fairness=list(state.proofs),
         head=head.hex(),
         signed=signed,
-        release=about.release,
         boards=boards or ReportedBoards(),
         alerts=list(state.faults.values()),  # In order of appearance: the cause comes first.
         calls=public_calls(state.calls, play.match_calls),

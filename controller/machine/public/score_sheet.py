@@ -50,6 +50,7 @@ def sheet_data(
     """
     meeting, watch = match.meeting, match.clock.watch
     is_signed = match.phase is MatchPhase.SIGNED
+    there = {one.signer: one for one in match.signatures}
     page = ScoreSheet(
         game="guandan" if isinstance(match, GuandanMatch) else "bigtwo",
         table=table,
@@ -62,7 +63,7 @@ def sheet_data(
         state="signed" if is_signed else "over" if match.phase in ENDED_PHASES else "open",
         verdict=None if match.verdict is None else public_verdict(match.verdict),
         rulings=rulings_in_words(match.rulings),
-        signatures=_signature_lines(match),
+        signatures=[_signature_line(match, each, there.get(each)) for each in sheet_signers(match)],
         version=match.version,
         versions=_versions(match),
         head=head,
@@ -87,9 +88,7 @@ def _game_fields(match: AnyMatch) -> dict[str, Any]:
 def _rules(profile: Profile, known: str | None) -> SheetRules:
     event = profile.event
     return SheetRules(
-        name=profile.name,
-        title_en=profile.title_en,
-        title_zh=profile.title_zh,
+        **copied_fields(profile, "name", "title_en", "title_zh"),
         event_en=None if event is None else event.title_en,
         event_zh=None if event is None else event.title_zh,
         hash=known or profile_hash(profile).hex(),
@@ -106,12 +105,6 @@ def _end_ms(match: AnyMatch) -> int | None:
     return max(row.at_ms for row in match.sheet if isinstance(row, EndRow))
 
 
-def _signature_lines(match: AnyMatch) -> list[SignatureLine]:
-    """Return a line for each person or side that has to sign, with any signature."""
-    there = {one.signer: one for one in match.signatures}
-    return [_signature_line(match, signer, there.get(signer)) for signer in sheet_signers(match)]
-
-
 def _signature_line(match: AnyMatch, signer: str, by: SheetSignature | None) -> SignatureLine:
     roles = match.profile.roles if isinstance(match, GuandanMatch) else None
     keeps: dict[str, str] = (
@@ -125,15 +118,12 @@ def _signature_line(match: AnyMatch, signer: str, by: SheetSignature | None) -> 
 
 def _versions(match: AnyMatch) -> list[SheetVersion]:
     """Return every version of the sheet that was or must be signed, oldest first."""
-    present = (match.version, count_rows(match), match.signatures)
-    versions = [*((old.version, old.rows, old.signatures) for old in match.replaced), present]
+    versions = [(old.version, old.rows, old.signatures) for old in match.replaced]
+    versions.append((match.version, count_rows(match), match.signatures))
     return [
-        SheetVersion(
-            version=version,
-            rows=rows,
-            signatures=[_signature_line(match, one.signer, one) for one in signatures],
-        )
-        for version, rows, signatures in versions
+        SheetVersion(version=version, rows=rows, signatures=lines)
+        for version, rows, signed in versions
+        for lines in [[_signature_line(match, one.signer, one) for one in signed]]
     ]
 
 

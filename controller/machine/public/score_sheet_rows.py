@@ -60,7 +60,8 @@ def _counting_deals(
 def _deal_line(
     match: GuandanMatch, row: DealRow, counts: tuple[DealRow, MatchStanding, MatchStanding] | None
 ) -> DealLine:
-    result = row.result if counts is None else counts[0].result
+    result, rules = row.result if counts is None else counts[0].result, match.profile.tribute
+    returned = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
     return DealLine(
         **copied_fields(row, "row", "deal", "owner", "extra", "by_hand", "cutter", "cut"),
         **copied_fields(row, "first_drawer", "leader", "turned_up", "anti", "misdeals", "began_ms"),
@@ -71,7 +72,7 @@ def _deal_line(
         corrected=result != row.result,
         uncut=row.cut is None and row.began_ms is not None,
         tribute=[_passed_card(one) for one in row.tribute],
-        returns=[_passed_card(one, secret=_is_secret(match, row)) for one in row.returns],
+        returns=[_passed_card(one, secret=returned == "secret") for one in row.returns],
         dead=list(row.dead),
         penalties=_penalties(match.sheet, row.deal),
         ended_ms=row.at_ms,
@@ -104,14 +105,7 @@ def deal_outcome(result: DealResult) -> DealOutcome:
 
 
 def _passed_card(one: CardGiven, *, secret: bool = False) -> CardPassed:
-    return CardPassed(giver=one.giver, to=one.to, card=one.card, secret=secret)
-
-
-def _is_secret(match: GuandanMatch, row: DealRow) -> bool:
-    """Return whether the returned cards of a deal are never shown (暗还)."""
-    rules = match.profile.tribute
-    shown = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
-    return shown == "secret"
+    return CardPassed(**copied_fields(one, "giver", "to", "card"), secret=secret)
 
 
 def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
@@ -181,15 +175,13 @@ def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
 def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
     """Return the notes of the sheet and the moves of its match to another table, in order."""
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
-    return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
-
-
-def _notes(sheet: Sheet) -> Iterator[SheetNote]:
-    """Yield a note for each penalty, moved level, named leader and stopped deal."""
-    for row in sheet:
-        if type(row) in _NOTES:
-            told = _NOTES[type(row)](row)
-            yield SheetNote(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
+    notes = [
+        SheetNote(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
+        for row in sheet
+        if type(row) in _NOTES
+        for told in [_NOTES[type(row)](row)]
+    ]
+    return sorted((*notes, *map(_move_note, moves)), key=lambda note: note.row)
 
 
 def _move_note(move: TableMove) -> SheetNote:
@@ -239,9 +231,8 @@ _STOP_REASONS = {
 
 
 def _redealt_words(row: RedealtRow) -> Words:
-    who, why = decided_by_words(row.by, row.entered_by), Words(row.reason, row.reason)
-    if row.claimed is not None:
-        why = Words("the count was wrong", "张数不符")
+    who, wrong = decided_by_words(row.by, row.entered_by), Words("the count was wrong", "张数不符")
+    why = Words(row.reason, row.reason) if row.claimed is None else wrong
     return Words(
         f"deal {row.deal} is dealt again: {why.en}, by {who.en}",
         f"第{row.deal}副重新发牌：{why.zh}({who.zh})",

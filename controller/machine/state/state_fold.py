@@ -35,6 +35,7 @@ from controller.messages import (
     MachinePhase,
     RefereeCall,
     Reveal,
+    TableCounters,
 )
 
 _Row = TypeVar("_Row", Fairness, PlayedAttempt)
@@ -100,25 +101,20 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
 
 def _on_cut(state: TableState, entry: JournalEntry) -> TableState:
     cut = entry.data["cut"]
-    return replace(
-        state,
-        phase=MachinePhase.CUT,
-        proofs=_change_newest_proof(state, cut=cut, uncut=cut is None),
-    )
+    proofs = _change_newest_proof(state, cut=cut, uncut=cut is None)
+    return replace(state, phase=MachinePhase.CUT, proofs=proofs)
 
 
 def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
     data = entry.data
     outcome = AttemptOutcome(data["outcome"])
     ok = outcome is AttemptOutcome.OK
-    counters = state.counters
-    changed = replace(
-        counters,
-        redeals=counters.redeals + (outcome is AttemptOutcome.MISDEAL),
-        voids=counters.voids + (outcome is AttemptOutcome.VOID),
-        misreads=counters.misreads + data["refed"],
-        jams=counters.jams + ("JAM" in data["reasons"]),
-    )
+    added = {
+        "redeals": outcome is AttemptOutcome.MISDEAL,
+        "voids": outcome is AttemptOutcome.VOID,
+        "misreads": data["refed"],
+        "jams": "JAM" in data["reasons"],
+    }
     return replace(
         state,
         phase=MachinePhase.HELD if ok else MachinePhase.EMPTY,
@@ -128,9 +124,14 @@ def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
         refed=data["refed"],
         landed=msgspec.convert(data["landed"], LandedCards),
         proofs=_change_newest_proof(state, outcome=outcome, reasons=list(data["reasons"])),
-        counters=changed,
+        counters=_count(state, **added),
         sets=sets_after_verdict(state, entry),
     )
+
+
+def _count(state: TableState, **added: int) -> TableCounters:
+    counters = state.counters
+    return replace(counters, **{name: getattr(counters, name) + n for name, n in added.items()})
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
@@ -155,12 +156,11 @@ def _on_set_cleared(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
-    counters = replace(state.counters, redeals=state.counters.redeals + 1)
     reasons = list(entry.data["reasons"])
     now = entry.attempt == state.attempt  # If not, the next deal has begun already.
     return replace(
         state,
-        counters=counters,
+        counters=_count(state, redeals=1),
         proofs=_change_of_attempt(state.proofs, entry, recalled=reasons),
         sets=sets_after_verdict(state, entry),
         misdeals_in_a_row=state.misdeals_in_a_row + now,
@@ -175,7 +175,6 @@ def _on_pause_ended(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_withdrawn(state: TableState, entry: JournalEntry) -> TableState:
-    counters = replace(state.counters, voids=state.counters.voids + 1)
     reasons = list(entry.data["reasons"])
     return replace(
         state,
@@ -184,12 +183,11 @@ def _on_withdrawn(state: TableState, entry: JournalEntry) -> TableState:
         misdeals_in_a_row=state.misdeals_in_a_row + 1,
         sets=sets_after_verdict(state, entry),
         proofs=_change_newest_proof(state, outcome=AttemptOutcome.VOID, reasons=reasons),
-        counters=counters,
+        counters=_count(state, voids=1),
     )
 
 
 def _on_released(state: TableState, entry: JournalEntry) -> TableState:
-    counters = replace(state.counters, deals=state.counters.deals + 1)
     known, newest, sets = set_of_attempt(state, entry), state.newest_attempt, state.sets
     if known is not None:
         # The release is added to the history of the set.
@@ -199,7 +197,7 @@ def _on_released(state: TableState, entry: JournalEntry) -> TableState:
     return replace(
         state,
         phase=MachinePhase.RELEASED,
-        counters=counters,
+        counters=_count(state, deals=1),
         sets=sets,
         leader=entry.data.get("leader"),
         turned_up=entry.data.get("turned_up"),
@@ -226,23 +224,15 @@ def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | No
 
 def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
     reveal = Reveal(seed=entry.data["seed"], cut=entry.data["cut"])
-    return replace(
-        state,
-        phase=_phase_after_end(state, entry),
-        proofs=_change_of_attempt(state.proofs, entry, reveal=reveal),
-        set_in_play=_set_still_in_play(state, entry),
-        played_attempts=_change_of_attempt(state.played_attempts, entry, is_over=True),
-    )
+    proofs = _change_of_attempt(state.proofs, entry, reveal=reveal)
+    played = _change_of_attempt(state.played_attempts, entry, is_over=True)
+    return _end_attempt(replace(state, proofs=proofs, played_attempts=played), entry)
 
 
-def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
-    """Mark an attempt as one that only the chief can open. It is over now."""
-    return replace(
-        state,
-        phase=_phase_after_end(state, entry),
-        set_in_play=_set_still_in_play(state, entry),
-        played_attempts=_remove_played(state, entry),
-    )
+def _end_attempt(state: TableState, entry: JournalEntry) -> TableState:
+    """Return the state after the end of an attempt. Another attempt may have begun already."""
+    phase = MachinePhase.EMPTY if entry.attempt == state.attempt else state.phase
+    return replace(state, phase=phase, set_in_play=_set_still_in_play(state, entry))
 
 
 def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
@@ -250,11 +240,6 @@ def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
     return replace(state, sets=fresh | state.sets)
-
-
-def _phase_after_end(state: TableState, entry: JournalEntry) -> MachinePhase:
-    """Return the phase after the end of an attempt. Another attempt may have begun already."""
-    return MachinePhase.EMPTY if entry.attempt == state.attempt else state.phase
 
 
 def _on_fault(state: TableState, entry: JournalEntry) -> TableState:
@@ -278,11 +263,6 @@ def _on_call(state: TableState, entry: JournalEntry) -> TableState:
         return state
     call = RefereeCall(seat=seat, reason=entry.data["reason"], since=entry.time)
     return replace(state, calls=(*state.calls, call))
-
-
-def _on_call_ended(state: TableState, entry: JournalEntry) -> TableState:
-    seat = entry.data["seat"]
-    return replace(state, calls=tuple(call for call in state.calls if call.seat != seat))
 
 
 def _on_command(state: TableState, entry: JournalEntry) -> TableState:
@@ -327,7 +307,10 @@ _HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
         state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n
     ),
     "record": lambda state, entry: replace(state, played_attempts=_remove_played(state, entry)),
-    "sealed_to_chief": _on_sealed_to_chief,
+    # Only the chief can open this attempt.
+    "sealed_to_chief": lambda state, entry: _end_attempt(
+        replace(state, played_attempts=_remove_played(state, entry)), entry
+    ),
     "opened": _on_opened,
     "meeting": lambda state, entry: replace(state, meeting_match=entry.data["match"]),
     "recalled": _on_recalled,
@@ -343,7 +326,9 @@ _HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
     "fault": _on_fault,
     "fault_cleared": _on_fault_cleared,
     "call": _on_call,
-    "call_ended": _on_call_ended,
+    "call_ended": lambda state, entry: replace(
+        state, calls=tuple(call for call in state.calls if call.seat != entry.data["seat"])
+    ),
     "command_kept": lambda state, entry: replace(state, kept_command=entry.data),
     "command": _on_command,
     "answer": _on_answer,

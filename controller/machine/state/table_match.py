@@ -241,14 +241,6 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
     return _complete_or_arriving(coming, fresh, coming.events_left, entry.time)
 
 
-def apply_arrival(coming: ArrivingMatch, entry: JournalEntry) -> TableMatch:
-    """Return the table after the next event of an arriving match."""
-    if entry.kind != "match" or coming.match_so_far is None:
-        return TableMatch(arriving=coming)
-    play = apply_event(coming.match_so_far, decode_match_event(entry.data), entry.time)
-    return _complete_or_arriving(coming, play, coming.events_left - 1, entry.time)
-
-
 def _complete_or_arriving(
     coming: ArrivingMatch, play: TableMatch, left: int, time: str
 ) -> TableMatch:
@@ -265,26 +257,14 @@ def _complete_or_arriving(
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
     """Return the table after its match left, or after its document went to a third table."""
     data = entry.data
-    said: dict[str, Any] = {
-        "to": data["to"],
-        "n": entry.n,
-        "at_ms": data["at_ms"],
-        "wall": entry.time,
-        "by": data["by"],
-        "entered_by": data.get("entered_by"),
-    }
+    said: dict[str, Any] = {name: data[name] for name in ("to", "at_ms", "by")}
+    said |= {"n": entry.n, "wall": entry.time, "entered_by": data.get("entered_by")}
     match, sent = play.match, play.transferred
     if match is None:
-        if sent is None:
-            return play
-        return replace(play, transferred=replace(sent, **said))
+        return play if sent is None else replace(play, transferred=replace(sent, **said))
     out = None if play.attempt is None else DealId(match.meeting.match_id, match.deal)
-    came = {
-        "first_entry": play.first_entry,
-        "earlier_proofs": play.earlier_proofs,
-        "moves": play.moves,
-    }
-    sent = TransferredMatch(match=match, log=play.events, **said | came)
+    said |= {name: getattr(play, name) for name in ("first_entry", "earlier_proofs", "moves")}
+    sent = TransferredMatch(match=match, log=play.events, **said)
     return TableMatch(transferred=sent, played_elsewhere=out)
 
 
@@ -360,15 +340,12 @@ def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Table
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
-        named = entry.data["name"]
-        return replace(
-            play, match_calls=tuple(call for call in play.match_calls if call.reason != named)
-        )
-    if entry.kind == "match":
-        return apply_event(play, decode_match_event(entry.data), entry.time)
-    if entry.kind == "match_kept":
+        calls = (call for call in play.match_calls if call.reason != entry.data["name"])
+        return replace(play, match_calls=tuple(calls))
+    if entry.kind in ("match", "match_kept"):
         after = apply_event(play, decode_match_event(entry.data), entry.time)
-        return replace(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
+        kept = (WithheldEvent(entry.n, entry.data),) if entry.kind == "match_kept" else ()
+        return replace(after, withheld=(*after.withheld, *kept))
     if entry.kind == "match_told":
         return replace(play, withheld=())
     if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
@@ -384,8 +361,12 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
         return TableMatch(arriving=arriving_match(entry.data))
     if entry.kind == "transferred":
         return transfer_away(play, entry)
-    assert play.arriving is not None
-    return apply_arrival(play.arriving, entry)
+    coming = play.arriving
+    assert coming is not None
+    if entry.kind != "match" or coming.match_so_far is None:
+        return TableMatch(arriving=coming)
+    after = apply_event(coming.match_so_far, decode_match_event(entry.data), entry.time)
+    return _complete_or_arriving(coming, after, coming.events_left - 1, entry.time)
 
 
 def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:

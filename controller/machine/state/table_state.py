@@ -170,11 +170,6 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     played_attempts: tuple[PlayedAttempt, ...] = ()
     counters: TableCounters = TableCounters()
 
-    @property
-    def is_unfinished(self) -> bool:
-        """Return whether an attempt has begun and has no verdict."""
-        return self.attempt is not None and self.outcome is None
-
 
 _SAFE_PHASES = frozenset({MachinePhase.HELD, MachinePhase.RELEASED})
 
