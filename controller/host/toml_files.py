@@ -162,7 +162,14 @@ def expected_words(shape: inspect.Type) -> Words:
             return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
         return noun
     if isinstance(shape, inspect.TupleType):
-        return _fixed_list_words(shape)
+        count = len(shape.item_types)
+        said = {2: "two", 3: "three"}.get(count, str(count))
+        item = expected_words(shape.item_types[0])
+        if item.en.startswith(_WHOLE_NUMBER.en):
+            en = item.en.replace(_WHOLE_NUMBER.en, f"{said} whole numbers", 1)
+        else:
+            en = f"a list of {said}, each {item.en}"
+        return Words(en, f"{count}项的列表，每项为{item.zh}")
     for kind, words in _TYPE_WORDS.items():
         if isinstance(shape, kind):
             return words
@@ -199,18 +206,6 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
     elif isinstance(shape, inspect.UnionType):
         for kind in shape.types:
             yield from _choices(kind)
-
-
-def _fixed_list_words(shape: inspect.TupleType) -> Words:
-    """Return a text that describes a list of fixed length, whose items all have one type."""
-    count = len(shape.item_types)
-    number = {2: "two", 3: "three"}.get(count, str(count))
-    item = expected_words(shape.item_types[0])
-    if item.en.startswith(_WHOLE_NUMBER.en):
-        en = item.en.replace(_WHOLE_NUMBER.en, f"{number} whole numbers", 1)
-    else:
-        en = f"a list of {number}, each {item.en}"
-    return Words(en, f"{count}项的列表，每项为{item.zh}")
 
 
 Shape = TypeVar("Shape")

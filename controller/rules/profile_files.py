@@ -279,8 +279,12 @@ class ProfilesByHash:
     """
 
     def __init__(self, events: Sequence[Path] = ()) -> None:
-        settled = [load_profile(_profile_name_in(event), event) for event in events]
-        self._event_profiles = {profile_hash(profile): profile for profile in settled}
+        self._event_profiles: dict[bytes, Profile] = {}
+        for event in events:
+            text = toml_files.read_text(event, ProfileError)
+            raw = toml_files.parse_tables(text, ProfileError, name=str(event))
+            profile = load_profile(str(raw.get("profile", "")), event)
+            self._event_profiles[profile_hash(profile)] = profile
 
     def find(self, hashed: bytes) -> Profile | None:
         """Return the profile with that hash, or None if this program does not have its rules.
@@ -289,12 +293,6 @@ class ProfilesByHash:
         """
         settled = self._event_profiles.get(hashed)
         return _own_profiles_by_hash().get(hashed) if settled is None else settled
-
-
-def _profile_name_in(event: Path) -> str:
-    """Return the name of the profile that a tournament's file changes. Raises ProfileError."""
-    text = toml_files.read_text(event, ProfileError)
-    return str(toml_files.parse_tables(text, ProfileError, name=str(event)).get("profile", ""))
 
 
 @cache

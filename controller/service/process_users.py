@@ -221,13 +221,20 @@ def _find_problems(
         ("runtime_dir", table.runtime_dir),
         ("the socket's folder", config.socket.parent),
     ):
-        yield from _find_wrong_owner(key, folder, users.machine)
+        for uid in (found.stat().st_uid for found in existing_paths(folder)):
+            if uid != users.machine.uid:
+                yield (
+                    f"{key} {folder} belongs to {user_name(uid)}, not to table.user "
+                    f"{users.machine.name}: chown -R {users.machine.name} it"
+                )
     for key, folder in (
         ("state_dir", table.state_dir),
         ("runtime_dir", table.runtime_dir),
         ("clients", place / CLIENTS_FOLDER),
     ):
-        yield from _find_open_mode(key, folder)
+        for mode in (stat.S_IMODE(found.stat().st_mode) for found in existing_paths(folder)):
+            if mode & 0o077:
+                yield f"{key} {folder} is open to others (mode {mode:04o}): chmod 0700 it"
     yield from _find_writable(
         users.gateway,
         *(*files, table.state_dir, table.runtime_dir, config.socket.parent),
@@ -250,23 +257,6 @@ def _find_problems(
                     f"{key} {port}: gateway.user {gateway.name} could listen to the cards there: "
                     f"take it out of the group {status.st_gid}, and chmod o-rw"
                 )
-
-
-def _find_wrong_owner(key: str, folder: Path, owner: User) -> Iterator[str]:
-    for found in existing_paths(folder):
-        uid = found.stat().st_uid
-        if uid != owner.uid:
-            yield (
-                f"{key} {folder} belongs to {user_name(uid)}, not to table.user {owner.name}: "
-                f"chown -R {owner.name} it"
-            )
-
-
-def _find_open_mode(key: str, folder: Path) -> Iterator[str]:
-    for found in existing_paths(folder):
-        mode = stat.S_IMODE(found.stat().st_mode)
-        if mode & 0o077:
-            yield f"{key} {folder} is open to others (mode {mode:04o}): chmod 0700 it"
 
 
 def _find_writable(gateway: User, *paths: Path) -> Iterator[str]:

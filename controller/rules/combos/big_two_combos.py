@@ -276,17 +276,26 @@ def _judge_one_play(
     profile: BigTwoProfile, play: TypedPlay
 ) -> tuple[JudgedPlay, BigTwoCombo | None]:
     found = readings(play.faces, profile.bigtwo.combos)
-    shown = tuple(map(_combo_reading, found))
-    reason = cite_big_two_rule("no_type", profile)
+    reason, shown = cite_big_two_rule("no_type", profile), None
     if found:
-        name = BIG_TWO_KIND_NAMES[found[0].kind]
-        reason = CitedRule(found[0].kind, name.en, name.zh, name.article)
+        combo = found[0]
+        name = BIG_TWO_KIND_NAMES[combo.kind]
+        reason = CitedRule(combo.kind, name.en, name.zh, name.article)
+        rank = 2 if combo.rank == TWO_VALUE else combo.rank
+        shown = ComboReading(
+            kind=combo.kind,
+            en=name.en,
+            zh=name.zh,
+            cards=tuple(LaidCard(face_text(face)) for face in combo.faces),
+            decides=SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank),
+            size=combo.size,
+        )
     judged = JudgedPlay(
         play=play_text(play),
         bare=(),
-        readings=shown,
-        default=shown[0] if shown else None,
-        counts_as=shown[0] if shown else None,
+        readings=(shown,) if shown else (),
+        default=shown,
+        counts_as=shown,
         declared=None,
         declaration_due=False,
         reasons=(reason,),
@@ -312,16 +321,3 @@ def _comparison_rules(
     if can_beat(challenger, table, profile.bigtwo.combos):
         return (why,)
     return why, cite_big_two_rule("greater", profile)
-
-
-def _combo_reading(combo: BigTwoCombo) -> ComboReading:
-    name = BIG_TWO_KIND_NAMES[combo.kind]
-    rank = 2 if combo.rank == TWO_VALUE else combo.rank
-    return ComboReading(
-        kind=combo.kind,
-        en=name.en,
-        zh=name.zh,
-        cards=tuple(LaidCard(face_text(face)) for face in combo.faces),
-        decides=SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank),
-        size=combo.size,
-    )

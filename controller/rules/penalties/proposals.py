@@ -219,7 +219,15 @@ def propose_penalties(
             ),
         )
         return (waived, *(one for one in accepted if one.penalty != "none" or one.effects))
-    return (*_ladder_proposals(profile, charge, found), *_lapse_proposals(profile, charge))
+    proposals = _ladder_proposals(profile, charge, found)
+    reasons = lapse_reasons(charge)
+    if not reasons:
+        return proposals
+    # The right to a penalty may have lapsed (seed 000 A15.3.8).
+    articles = [lapse_article(profile, reason) for reason in reasons]
+    known = ", ".join(article for article in articles if article)
+    way = LegalPenalty(penalty="none", article=known or None, why=catalogue_words("why", "lapsed"))
+    return (*proposals, _make_proposal(profile, charge, way, chief=charge.lapse_disputed))
 
 
 def discretionary_proposal(
@@ -262,20 +270,6 @@ def _settled_proposal(
         penalty="none", article=article, why=catalogue_words("why", why), keys=(SETTLED_KEY,)
     )
     return _make_proposal(profile, charge, way, chief=False)
-
-
-def _lapse_proposals(profile: GuandanProfile, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Return a proposal without a penalty if the right to a penalty may have lapsed.
-
-    Source: seed 000 A15.3.8.
-    """
-    reasons = lapse_reasons(charge)
-    if not reasons:
-        return ()
-    articles = [lapse_article(profile, reason) for reason in reasons]
-    known = ", ".join(article for article in articles if article)
-    way = LegalPenalty(penalty="none", article=known or None, why=catalogue_words("why", "lapsed"))
-    return (_make_proposal(profile, charge, way, chief=charge.lapse_disputed),)
 
 
 def _make_proposal(
