@@ -250,7 +250,7 @@ class CampaignPeople:
                     return self._actions.count_set(name)
             long = self._memory.has_lasted("SET_BARRED", REACT_S)
             if loaded in barred and long and self._memory.may_retry(f"barred {loaded}"):
-                return self._change_set(state)
+                return self._actions.change_set(state.machine.card_set or SETS[0].id)
             return None
         if max(self._memory.duration_s(name) for name in reasons) < REACT_S:
             return None
@@ -270,11 +270,8 @@ class CampaignPeople:
         another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
         self._last_clearing = (attempt, "changed" if another else "back")
         if another and before != self._last_clearing:
-            return self._change_set(state)
+            return self._actions.change_set(state.machine.card_set or SETS[0].id)
         return self._actions.collect(state.machine.card_set)
-
-    def _change_set(self, state: PublicState) -> PeopleAction:
-        return self._actions.change_set(state.machine.card_set or SETS[0].id)
 
     # The steps of a deal.
 

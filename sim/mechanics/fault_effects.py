@@ -171,8 +171,7 @@ class FaultInjector:
         self.strike_listeners: list[Callable[[FaultStrike], None]] = []
         self.active = ActiveFaults(parts)
         self.reload_hopper: Callable[[], None] = lambda: None
-        self._parts = parts
-        self._combinations = combinations
+        self._parts, self._combinations = parts, combinations
         self._drawn_faults: list[SimulatedFault] = []
         parts.faults.on_strike = self._on_strike
 
