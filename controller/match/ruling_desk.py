@@ -308,9 +308,8 @@ def _move_level(
     match: GuandanMatch, ruling: rulings.MatchRuling, what: LevelUp | LevelDown, at_ms: int
 ) -> StepResult:
     steps = what.steps if isinstance(what, LevelUp) else -what.steps
-    number = next_row_number(match)
     row = sheet_rows.ShiftRow(
-        row=number, at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
+        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=what.side, steps=steps
     )
     return add_row(match, row), ()
 
@@ -344,8 +343,7 @@ def _make_hand_dead(
     ):
         return match, ()
     if deal == match.deal and match.phase in _PLAY_PHASES:
-        dead = replace(match, dead=(*match.dead, what.seat))
-        return update_places(dead, match.ended_ms)
+        return update_places(replace(match, dead=(*match.dead, what.seat)), match.ended_ms)
     was = sheet_rows.find_deal_row(match.sheet, deal)
     if was is None:
         refuse("NOT_BEGUN")

@@ -280,8 +280,7 @@ class CampaignPeople:
 
         After a failed attempt the machine begins again, or waits for a referee's command.
         """
-        failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
-        if not failed:
+        if not state.fairness or state.fairness[-1].outcome not in _FAILED:
             return self._actions.command("start_deal", Role.REFEREE)
         if any(one.barred and one.id == state.machine.card_set for one in state.sets):
             return None

@@ -234,8 +234,7 @@ def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
 
     `degrees` is as in `pairs_variance`.
     """
-    pairs = sum(degrees) // 2
-    return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
+    return mean_result(figures, sum(degrees) // 2 * float(PAIR), pairs_variance(degrees))
 
 
 def histogram_result(figures: Ints, chances: dict[int, Fraction]) -> StatisticResult:

@@ -136,8 +136,7 @@ class ActiveFaults:
         """Return the faults that are in force now, sorted by time, oldest first."""
         self._conditional = [each for each in self._conditional if each[1]() or each[2]()]
         held = (struck for struck, still, _ in self._conditional if still())
-        everything = (*held, *self._outside)
-        return tuple(sorted(everything, key=lambda struck: struck.at_s))
+        return tuple(sorted((*held, *self._outside), key=lambda struck: struck.at_s))
 
 
 OutsideHandler = Callable[[SimulatedFault], None]

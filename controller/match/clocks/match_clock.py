@@ -262,8 +262,7 @@ def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
     A negative number corrects an earlier grant. Announcements that the new time postpones are
     reported again. Call `tick` first.
     """
-    added = max(0, clock.added_ms + add_ms)
-    longer = replace(clock, added_ms=added)
+    longer = replace(clock, added_ms=max(0, clock.added_ms + add_ms))
     left = left_ms(longer, at_ms) or 0
     passed = sum(mark.left_ms >= left for mark in clock.marks)
     return replace(longer, told=min(clock.told, passed))
