@@ -109,9 +109,10 @@ class BoardProcess:
     """One board that runs as a process. `link` is the fixed path that leads to its current pty.
 
     The board's pins end in this object: levels of `world` go to the process, and its outputs come
-    back. To kill the process removes its pty, as when a board is unplugged. With a `line` between
-    the process's pty and the host's pty, the cable can be unplugged and its bytes can be distorted.
-    The `line` adds the delay of a second pty. A process has no stored state when it starts again.
+    back. When the process is killed, its pty vanishes, as when a board is unplugged. With a `line`
+    between the process's pty and the host's pty, the cable can be unplugged and its bytes can be
+    distorted. The `line` adds the delay of a second pty. A process has no stored state when it
+    starts again.
     """
 
     def __init__(

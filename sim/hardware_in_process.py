@@ -141,9 +141,9 @@ class HardwareInProcess(FaultableHardware):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board if it does not run. It has its stored data and no other state.
+        """Start a board if it does not run.
 
-        The board keeps its stored data and no other state.
+        It has its stored data and no other state.
 
         `uid` and `firmware` replace the board by another one, which has no stored data.
         """

@@ -205,7 +205,7 @@ class HardwareOnPtys(FaultableHardware):
     def swap_cables(self) -> None:
         """Swap the cables of the two boards at the computer's end.
 
-        Raises FaultError without lines. Raises FaultError without lines.
+        Raises FaultError without lines.
 
         A second call restores the cables. A restart of a board does not.
         """

@@ -230,11 +230,10 @@ class _PtyDirection(_ByteQueue):
 class PtyLine:
     """The board's end of a serial line that is a pseudo-terminal (pty).
 
-    `link` is the fixed path that leads to the current pty.
-
-    To unplug the line closes the pty, so the host sees its port vanish. Bytes that are written
-    while no host has the port open are lost, as on a cable that is not plugged in. `distort` is the
-    noise on the bytes of either direction (`to_board`, `to_host`).
+    `link` is the fixed path that leads to the current pty. When the line is unplugged, the pty
+    closes, so the host sees its port vanish. Bytes that are written while no host has the port open
+    are lost, as on a cable that is not plugged in. `distort` is the noise on the bytes of either
+    direction (`to_board`, `to_host`).
     """
 
     def __init__(self, link: Path, distort: PtyNoise = lambda way, data: [(0.0, data)]) -> None:

@@ -83,7 +83,9 @@ class SimulatedHal:
         return answers
 
     def close(self) -> None:
-        """Disconnect the board. Its outputs are no longer driven, and it receives no changes."""
+        """Disconnect the board from the world. Its outputs are no longer driven, and it receives no
+        changes.
+        """
         self._world.board_lost_power(OUTPUTS[self.board])
         for unplug in self._detachers:
             unplug()

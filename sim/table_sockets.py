@@ -26,7 +26,7 @@ class LineServer:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
-        """Start to listen. Replace a socket file that an earlier run did not remove."""
+        """Start to listen at `path`. Replace a socket file that an earlier run did not remove."""
         self.path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._accept, self.path)
         self.path.chmod(0o600)

@@ -34,14 +34,10 @@ class VirtualTimeError(RuntimeError):
 class _NoSelector(selectors.BaseSelector):
     """A selector without descriptors: each of its operations raises VirtualTimeError."""
 
-    def select(self, timeout: float | None = None) -> NoReturn:
+    def select(self, *args: Any, **kwargs: Any) -> NoReturn:
         _refuse("a descriptor")
 
-    def register(self, fileobj: Any, events: int, data: Any = None) -> NoReturn:
-        _refuse("a descriptor")
-
-    def unregister(self, fileobj: Any) -> NoReturn:
-        _refuse("a descriptor")
+    register = unregister = select
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
         return {}

@@ -37,7 +37,7 @@ config_argument = click.argument("path", metavar="CONFIG", type=ANY_PATH)
 def command() -> None:
     """Run a program in place of a board, with parts that can be bought, until Ctrl-C or SIGTERM.
 
-    Each adapter has its own configuration. The table finds it under the link in that file
+    Each adapter has its own configuration. The table finds the adapter under the link in that file
     (dealer.port or reader.port of table.toml). At its start an adapter prints what it cannot
     guarantee. deploy/THREATS.md explains the consequences.
     """

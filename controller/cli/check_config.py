@@ -26,13 +26,11 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=ANY_PATH)
 def command(files: tuple[Path, ...]) -> None:
-    """Check each configuration FILE.
+    """Check each configuration FILE. Print what is wrong, or one line about what it sets up.
 
-    Print what is wrong, or one line about what it sets up.
-
-    A FILE is a table.toml, sim.toml, console.toml, barcode.toml or an event's file. No port is
-    opened and no folder is created. If a file names two users, permissions that would give the
-    gateway's user access to the machine's files are reported. Exit 2 if any file is wrong.
+    A FILE is a table.toml, sim.toml, console.toml, barcode.toml, or the regulations of an event. No
+    port is opened and no folder is created. If a file names two users, permissions that would give
+    the gateway's user access to the machine's files are reported. Exit 2 if any file is wrong.
     """
     wrong = False
     for file in files:

@@ -113,10 +113,12 @@ class TakeOverAnswer(CommandAnswer, frozen=True):
 
 
 class StartDealAnswer(CommandAnswer, frozen=True):
-    """The new attempt, or only `cut` if the command ended the wait for a cut.
+    """The new attempt.
 
-    `uncut` is the reason why the new attempt is dealt without a cut. If the command ended the
-    present attempt's wait for a cut, the answer has only `cut`, which is null.
+    `uncut` is the reason why it is dealt without a cut.
+
+    If the command ended the present attempt's wait for a cut, the answer has only `cut`, which is
+    null.
     """
 
     deal: int | UnsetType = UNSET

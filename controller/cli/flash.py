@@ -69,13 +69,12 @@ def command(
 
     The board must not move, its path must be clear, and no table may use its port. The new firmware
     is written beside the old one, read back after a restart and started. The old one is removed
-    when the new one has reported its identity. Otherwise the board
-    automatically returns to the old firmware.
+    when the new one has reported its identity. Otherwise the board automatically returns to the old
+    firmware.
 
     If the program has a release's manifest, its firmware must be the released one. --key checks the
     manifest's signature. --setting changes a setting of the board afterwards, once for each. Exit
-    0: the board runs it; 1: it does not; 2: the board cannot
-    be asked.
+    0: the board runs it; 1: it does not; 2: the board cannot be asked.
     """
     image = images.own_image()
     released = _describe_release(image, kind, key)

@@ -206,7 +206,7 @@ def _format_value(profile: Profile, key: str) -> Text:
 
 
 def _format_source(profile: Profile, key: str) -> Text:
-    """Return the source of a rule's value, with a remark if the value has a special state."""
+    """Return the source of a rule's value, with a remark if the rule is settled, unused or open."""
     text = _format_article(profile, key)
     if profile.event and profile.is_settled(key):
         before = value_words(key, profile.event.before[key])

@@ -170,10 +170,9 @@ async def _serve_gateway(config: TableConfig) -> None:
 def _lock_gateway(config: TableConfig) -> Iterator[None]:
     """Hold a lock for the block, so that a second gateway cannot serve this table.
 
-    Raises CliError otherwise.
-
-    The locked file is the gateway's own secret. A gateway always has this file, and only its user
-    can open and lock it. The kernel releases the lock if the process dies.
+    Raises CliError if another gateway holds the lock. The locked file is the gateway's own secret.
+    A gateway always has this file, and only its user can open and lock it. The kernel releases the
+    lock if the process dies.
     """
     from controller.roster import KEYS_FOLDER, TABLE_NAME
 

@@ -122,7 +122,7 @@ class StateLines:
     def connection_line(
         self, state: TableConnectionState, last_state: PublicState | None
     ) -> StateLine:
-        """Return the line about the connection. `last_state` is the table's last state."""
+        """Return the line about the connection to a table. `last_state` is its last state."""
         said = LINE_STATES_ZH[state] if self._is_chinese else str(state)
         if state is TableConnectionState.OPEN:
             return StateLine(said, GOOD_STYLE)

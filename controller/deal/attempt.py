@@ -74,7 +74,7 @@ class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
         return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return no field for the library rich, which would print every field of a Struct."""
+        """Return the progress only to the library rich, which would print every field."""
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 
@@ -98,10 +98,8 @@ def step(attempt: AttemptState, event: Observation) -> AttemptStep:
     if isinstance(event, AttemptStopped):
         return _end_attempt(attempt, event.reason)
     if attempt.stage not in _LEGAL_STAGES[type(event)]:
-        late = isinstance(event, _LATE_OBSERVATIONS) and attempt.stage in (
-            Stage.CHECKING,
-            Stage.HELD,
-        )
+        all_landed = attempt.stage in (Stage.CHECKING, Stage.HELD)
+        late = all_landed and isinstance(event, _LATE_OBSERVATIONS)
         return (attempt, ()) if late else _end_attempt(attempt, "EVENT_LOST")
     return _HANDLERS[type(event)](attempt, event)
 
@@ -155,14 +153,13 @@ def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
 
 
 def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
+    unread = CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")
     if attempt.early_verdict is not None and attempt.early_verdict.index == event.index:
-        return replace(
-            attempt, early_verdict=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")
-        ), ()
+        return replace(attempt, early_verdict=unread), ()
     card = attempt.ledger.card(event.index)
     if card is None or card.route is not None:
         return attempt, ()
-    return _decide(attempt, CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE"))
+    return _decide(attempt, unread)
 
 
 def _decide(attempt: AttemptState, verdict: CardVerdict) -> AttemptStep:
@@ -190,9 +187,8 @@ def _on_gated(attempt: AttemptState, event: CardGated) -> AttemptStep:
     # After a jam the board may turn the card into the tray, and nowhere else.
     if event.outlet not in (card.route, TRAY):
         return _end_attempt(attempt, "WRONG_POCKET")
-    return replace(
-        attempt, ledger=book.with_fields(attempt.ledger, event.index, gated=event.outlet)
-    ), ()
+    after = book.with_fields(attempt.ledger, event.index, gated=event.outlet)
+    return replace(attempt, ledger=after), ()
 
 
 def _on_landed(attempt: AttemptState, event: CardLanded) -> AttemptStep:
@@ -221,13 +217,11 @@ def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
 
 
 def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
-    if event.tray:
-        return (
-            (attempt, ())
-            if not attempt.ledger.open_places
-            else _end_attempt(attempt, "COUNT_SHORT")
-        )
-    return _advance(replace(attempt, hopper_empty=True))
+    if not event.tray:
+        return _advance(replace(attempt, hopper_empty=True))
+    if attempt.ledger.open_places:
+        return _end_attempt(attempt, "COUNT_SHORT")
+    return attempt, ()
 
 
 def _advance(attempt: AttemptState) -> AttemptStep:
@@ -250,8 +244,7 @@ def _advance(attempt: AttemptState) -> AttemptStep:
 
 
 def _on_final_count(attempt: AttemptState, event: FinalCount) -> AttemptStep:
-    reasons = lock_reasons(attempt.ledger, attempt.sequence, event)
-    if reasons:
+    if reasons := lock_reasons(attempt.ledger, attempt.sequence, event):
         return _end_attempt(attempt, *reasons)
     return replace(attempt, stage=Stage.HELD), (HoldHands(),)
 

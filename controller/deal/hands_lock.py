@@ -16,9 +16,8 @@ def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tupl
     """
     broken = [name for name, is_broken in _conditions(ledger, sequence, final_count) if is_broken]
     all_there = final_count.hopper_empty and final_count.path_empty and final_count.tray_empty
-    reasons = list(
-        dict.fromkeys([*broken, *known_set_faults(final_count.set_faults, all_there=all_there)])
-    )
+    known = known_set_faults(final_count.set_faults, all_there=all_there)
+    reasons = list(dict.fromkeys([*broken, *known]))
     if not reasons and not final_count.board_locked:
         # If there are other reasons, the board refuses because of them.
         reasons.append("BOARD_REFUSED")
@@ -26,7 +25,7 @@ def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tupl
 
 
 def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return the faults of the set of cards that are certain.
+    """Return those faults of the set of cards that are certain.
 
     While other cards are elsewhere in the machine (not `all_there`), no card is called missing,
     because it may be one of them.
@@ -39,16 +38,12 @@ def _conditions(ledger: Ledger, sequence: str, final_count: FinalCount) -> list[
     landed = ledger.count_landed()
     counts = tuple(landed[seat] for seat in SEATS)
     places = ledger.places()
-    strangers = [
-        card
-        for card in ledger.cards
-        if card.landed in SEATS and sequence[card.place - 1] != card.landed
-    ]
+    strays = any(sequence[place - 1] != ledger.cards[i - 1].landed for i, place in places.items())
     return [
         ("HOPPER_NOT_EMPTY", not final_count.hopper_empty),
         ("PATH_NOT_CLEAR", not final_count.path_empty),
         ("COUNT_OVER", not final_count.tray_empty),
-        ("WRONG_POCKET", bool(strangers)),
+        ("WRONG_POCKET", strays),
         ("COUNT_SHORT", any(count < hand for count in counts)),
         ("COUNT_OVER", any(count > hand for count in counts)),
         ("COUNT_SHORT", sorted(places.values()) != list(range(1, ledger.expected + 1))),

@@ -38,7 +38,7 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"Card(index={self.index})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return no field for the library rich, which would print every field of a Struct."""
+        """Return the index only to the library rich, which would print every field."""
         return [("index", self.index)]
 
 
@@ -57,7 +57,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return no field for the library rich, which would print every field of a Struct."""
+        """Return two numbers only to the library rich, which would print every field."""
         return [("fed", self.fed), ("refed", self.refed)]
 
     def card(self, index: int) -> LedgerCard | None:
@@ -140,7 +140,7 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
-    """Return the ledger after the hopper is empty.
+    """Return the ledger after the hopper became empty.
 
     The places that no index reached then wait for cards of the tray. They are filled last.
     """

@@ -44,7 +44,7 @@ class CardVerdict(ObservationBase, frozen=True):
 
 
 class LookOverdue(ObservationBase, frozen=True):
-    """The timeout for a card passed, and only one of its AT_READER and READ has arrived."""
+    """The timeout of a card has passed, but only one of AT_READER and READ has arrived."""
 
     index: int
 
@@ -70,7 +70,7 @@ class StrayLanded(ObservationBase, frozen=True):
 
 
 class SourceEmptied(ObservationBase, frozen=True):
-    """The hopper (or the tray if `tray`) has no card left, and the path is clear."""
+    """The hopper is empty, or the tray if `tray` is True, and the path is clear."""
 
     tray: bool = False
 
@@ -136,7 +136,7 @@ class ShuffleCards(AttemptEffectBase, frozen=True):
 
 
 class FeedCards(AttemptEffectBase, frozen=True):
-    """Feed all cards up to and including this index."""
+    """Feed the cards up to index `upto`, from the tray if `tray`, otherwise from the hopper."""
 
     upto: int
     tray: bool = False
@@ -156,7 +156,7 @@ class RereadCard(AttemptEffectBase, frozen=True):
 
 
 class AwaitLook(AttemptEffectBase, frozen=True):
-    """Start the timeout for the second of AT_READER and READ of one index."""
+    """Start the timeout for the second of the messages AT_READER and READ about one card."""
 
     index: int
 

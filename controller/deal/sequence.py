@@ -39,7 +39,7 @@ def commitment(bound_to: bytes, seed: bytes) -> bytes:
 
 
 def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
-    """Return the 32 bytes that bind the hands.
+    """Return the commitment to the hands, 32 bytes that are published before their release.
 
     `record` has one face byte per place; `nonce` hides it.
     """

@@ -56,8 +56,8 @@ class GatewaySocket:
         self._submit = submit
         self._state = state
         self._metrics = metrics
-        self._allowed_uids = allowed_peer_uids(None) if allowed_uids is None else allowed_uids
-        self._connections: set[_Connection] = set()
+        self.allowed_uids = allowed_peer_uids(None) if allowed_uids is None else allowed_uids
+        self.connections: set[_Connection] = set()
 
     @asynccontextmanager
     async def serve(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
@@ -78,35 +78,27 @@ class GatewaySocket:
             yield
         finally:
             server.close()
-            for gateway in list(self._connections):
+            for gateway in list(self.connections):
                 gateway.close()
             path.unlink(missing_ok=True)
 
     def publish(self, value: PublicState | PublicEvent) -> None:
         """Send public data to every gateway."""
-        if self._connections:
+        if self.connections:
             line = encode_line(feed_message(value))
-            for gateway in list(self._connections):
+            for gateway in list(self.connections):
                 gateway.send(line)
-
-    def is_allowed(self, uid: int) -> bool:
-        """Return whether a process of this user may connect as a gateway."""
-        return uid in self._allowed_uids
 
     def on_connected(self, gateway: "_Connection") -> None:
         """Send the table's identity and state to a new gateway."""
-        self._connections.add(gateway)
+        self.connections.add(gateway)
         gateway.send(encode_line(self._hello))
         gateway.send(encode_line(feed_message(self._state())))
-
-    def on_disconnected(self, gateway: "_Connection") -> None:
-        """Remove a gateway."""
-        self._connections.discard(gateway)
 
     def send_metrics(self, gateway: "_Connection") -> None:
         """Send the machine's metrics to a gateway."""
         if self._metrics is not None:
-            unsent = sum(each.unsent_bytes for each in self._connections)
+            unsent = sum(each.unsent_bytes for each in self.connections)
             gateway.send(encode_line(self._metrics(unsent)))
 
     async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
@@ -128,7 +120,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         uid = peer_uid(transport.get_extra_info("socket"))
-        if not self._socket.is_allowed(uid):
+        if uid not in self._socket.allowed_uids:
             _log.warning("stranger at the machine's socket", uid=uid)
             transport.abort()
             return
@@ -137,7 +129,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._socket.on_disconnected(self)
+        self._socket.connections.discard(self)
         for answer in self._answers:
             answer.cancel()
 

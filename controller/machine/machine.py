@@ -26,6 +26,8 @@ from controller.machine.commands.command_processor import CommandProcessor, Read
 from controller.machine.commands.decision_preview import lost_time, preview_decision
 from controller.machine.commands.match_commands import MatchCommands
 from controller.machine.commands.opened_hands import OpenedHands
+from controller.machine.commands.service_commands import ServiceCommands
+from controller.machine.commands.table_command_checks import CommandParts
 from controller.machine.commands.table_commands import TableCommands
 from controller.machine.commands.table_transfers import TableTransfers
 from controller.machine.machine_metrics import MachineMetrics
@@ -154,10 +156,7 @@ class TableMachine:
             is_test=deps.is_test,
         )
         self.deal_cycle = DealCycle(self._attempt_deps(), self.table_boards, custom)
-        boards = (self.dealer, self.reader)
-        opened = OpenedHands(
-            self.record, deps.roster, self.table_boards.hands_with_players.dealt_hands, deps.entropy
-        )
+        dealt = self.table_boards.hands_with_players.dealt_hands
         self.transfers = TableTransfers(
             self.record,
             profile,
@@ -168,16 +167,19 @@ class TableMachine:
             signing_key=deps.signing_key,
             wall_time=deps.wall_time,
         )
-        commands = TableCommands(
-            self.record,
-            self.table_boards,
-            self.deal_cycle,
-            self.match_commands,
-            custom,
-            boards,
-            opened,
-            self.transfers,
+        parts = CommandParts(
+            record=self.record,
+            table_boards=self.table_boards,
+            deal_cycle=self.deal_cycle,
+            match_commands=self.match_commands,
+            settings=custom,
+            opened_hands=OpenedHands(self.record, deps.roster, dealt, deps.entropy),
+            transfers=self.transfers,
+            service_commands=ServiceCommands(
+                self.record, self.table_boards, self.dealer, self.reader
+            ),
         )
+        commands = TableCommands(parts, self.dealer)
         self.processor.action_for, self.processor.checks = commands.action_for, commands.checks
         self.offers = CommandOffers(
             self.record,
@@ -259,7 +261,10 @@ class TableMachine:
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state. If the journal cannot be written, its phase is FAULT."""
+        """Return the present public state, with the next number.
+
+        If the journal cannot be written, its phase is FAULT.
+        """
         self._state_number += 1
         run = self.table_boards.run
         state = public_state(

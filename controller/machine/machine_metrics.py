@@ -65,7 +65,7 @@ class TimedCommitter:
     """A committer that measures how long groups of rows take, and how long rows wait."""
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
-        """`on_written(durable, seconds)` is called on the loop for each group that was written."""
+        """Wrap `committer`. `on_written(durable, seconds)` is called on the loop for each group."""
         self._committer = committer
         self._on_written = on_written
         self._unanswered: deque[tuple[WriteGroup, float]] = deque()
@@ -167,7 +167,7 @@ class MachineMetrics:
             count(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
-        """Count events of the boards that are written into the journal, with their verdict."""
+        """Count board events that are in the journal, as soon as their attempt has a verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)

@@ -24,7 +24,7 @@ DISK_RETRY_INTERVAL_S = 1.0
 
 
 class MachineSupervisor:
-    """The owner of the boards, which runs one machine after another over them.
+    """The owner of the boards, which runs one machine after another on these boards.
 
     `build` opens the journal and makes a machine, or raises JournalError or OSError. `publish`
     receives the states that are published without a machine.

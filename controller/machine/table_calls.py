@@ -54,7 +54,10 @@ def due_calls(play: TableMatch, limits: LimitsSection) -> dict[str, int]:
 
 
 class OverdueWatch:
-    """The watch that raises and clears the faults of overdue calls. It has one timer."""
+    """The watch that raises a fault when people take too long, and clears it later.
+
+    It has one timer.
+    """
 
     def __init__(self, record: TableRecord, limits: LimitsSection) -> None:
         self._record, self._limits = record, limits

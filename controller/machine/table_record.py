@@ -164,7 +164,7 @@ class TableRecord:
         self._write_match_entry(kind, encode_match_event(event), public=public)
 
     def publish_withheld(self) -> None:
-        """Append those withheld events of the match that may now be seen."""
+        """Append the withheld events of the match, if they may be published now."""
         play = self.match_written
         if play.withheld and play.match is not None and not is_withholding(play.match):
             told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 
 import msgspec
 from msgspec.structs import replace
@@ -138,5 +137,4 @@ def _value_name(value: object) -> str:
 
 @cache
 def _keys_file() -> _KeysFile:
-    text = resources.files("controller.rules").joinpath("keys.toml").read_text("utf-8")
-    return toml_files.parse(text, _KeysFile, name="keys.toml")
+    return toml_files.read_resource("controller.rules", "keys.toml", _KeysFile)

@@ -92,7 +92,17 @@ def create_table_folders(config: TableConfig) -> None:
             _create_keys(config)
         else:
             _create_separated_folders(config, users)
-        _create_runtime_dir(config.table.runtime_dir, users)
+        folder = config.table.runtime_dir
+        try:
+            if users is None:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            else:
+                _create_folder(folder, users.machine, 0o700)
+        except OSError as error:
+            raise CliError(
+                f"runtime_dir {folder} cannot be made ({error.strerror}): "
+                "name a folder under /run or /dev/shm that is yours"
+            ) from error
     except RosterError as error:
         raise CliError(str(error)) from error
     except OSError as error:
@@ -187,19 +197,6 @@ def _create_keys(config: TableConfig) -> None:
     from controller.keys.table_keys import create_table_keys
 
     create_table_keys(config.table.state_dir, config.gateway_dir)
-
-
-def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
-    try:
-        if users is None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        else:
-            _create_folder(folder, users.machine, 0o700)
-    except OSError as error:
-        raise CliError(
-            f"runtime_dir {folder} cannot be made ({error.strerror}): "
-            "name a folder under /run or /dev/shm that is yours"
-        ) from error
 
 
 def _create_folder(folder: Path, owner: User, mode: int) -> None:

@@ -13,14 +13,7 @@ from drivers.board_events import BoardEvent, BoardKind, CardReadEvent
 from drivers.errors import BoardRefused, BoardReset, DriverError, LineLost, SessionRenewed
 from drivers.firmware import framing, protocol
 from drivers.link import frames, link_state
-from drivers.link.frames import (
-    AliveReport,
-    BoardCommand,
-    BoardReply,
-    BoardResult,
-    NoSession,
-    Welcome,
-)
+from drivers.link.frames import BoardCommand, BoardReply, BoardResult, NoSession, Welcome
 from drivers.link.link_state import (
     CommandQueue,
     EventArrival,
@@ -104,7 +97,7 @@ class Link:
             BoardEvent: self._receive_event,
             CardReadEvent: self._receive_event,
             BoardReply: self._receive_reply,
-            AliveReport: lambda alive: self._is_reset(alive.boot),
+            frames.AliveReport: lambda alive: self._is_reset(alive.boot),
             Welcome: self._receive_welcome,
             NoSession: self._receive_no_session,
         }
@@ -182,8 +175,7 @@ class Link:
         return reply
 
     def mark_kept(self, number: int, boot: int | None = None) -> None:
-        """Allow the board to forget its events up to `number`, because the journal has them on
-        the disk.
+        """Allow the board to forget its events up to `number`, which are on the disk now.
 
         The next frame carries the number. If `boot` is not the present boot, the number is ignored.
         None means the present boot.
@@ -306,10 +298,7 @@ class Link:
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
-        """Return True if `boot` is another boot id than the board had before.
-
-        The link is then down.
-        """
+        """Return True, and end the link, if `boot` is another boot id than before."""
         if self._phase is LinkPhase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))

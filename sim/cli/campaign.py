@@ -1,4 +1,4 @@
-"""`dealtable campaign`: thousands of deals with faults, judged by the truth of the mechanics."""
+"""`dealtable campaign`: thousands of deals with faults, compared with the cards' true places."""
 
 import tempfile
 from functools import partial
@@ -148,7 +148,7 @@ def _make_journal_folder(folder: Path) -> None:
 def _run_replay(
     asked: str, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
-    """Run one life of a campaign again and print its log. Return the exit code."""
+    """Simulate one table of a campaign (a life) again, and print its log. Return the exit code."""
     with raise_cli_error(ValueError):
         what = parse_replay(asked)
     story = ReplayLog(what.deal)
@@ -172,7 +172,7 @@ def _run_replay(
 
 
 def _advance(progress: Progress, report: LifeReport) -> None:
-    """Update the progress bar when a life of the campaign has ended."""
+    """Update the progress bar when one simulated table (a life) has ended."""
     (task,) = progress.tasks
     count = task.fields["findings"] + len(report.findings)
     progress.update(

@@ -43,7 +43,9 @@ class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one deal. `landed` is the position of the cards in the mechanics.
+    """The result of one deal, from the table's last state and from the mechanics.
+
+    `landed` is the position of the cards in the mechanics.
 
     `feeding_ms` is the feeder's total time for them, in the machine's own time.
     """

@@ -1,4 +1,4 @@
-"""The simulated death of a daemon, as of a killed process: between two instructions.
+"""The simulated death of a daemon: like a killed process, it stops between two instructions.
 
 After the death, nothing from the daemon reaches the journal, the feed or a board. A power cut also
 removes the rows that were not synced and the keys of open attempts.
@@ -66,7 +66,7 @@ class KillableStore(JournalStore):
             raise StorageFailed("the daemon is dead")
 
     def close(self) -> None:
-        """Close the file. Later calls do nothing."""
+        """Close the journal's file. Later calls do nothing."""
         if not self.is_closed:
             self.is_closed = True
             super().close()

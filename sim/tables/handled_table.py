@@ -114,7 +114,7 @@ class HandledTable:
         await asyncio.sleep(2 * DEBOUNCE_S)
 
     def close(self) -> None:
-        """Disconnect the panel."""
+        """Disconnect the panel if `panel` has connected it."""
         if self._contacts is not None:
             self._contacts.close()
             self._contacts = None

@@ -73,9 +73,9 @@ RETRY_INTERVAL_S = 0.2
 
 @dataclass
 class TableInProcess(HandledTable):
-    """A table in this process, and its people. `events` and `states` contain all that it published.
+    """A table in this process, and its people.
 
-    `events` and `states` contain what was published.
+    `events` and `states` contain all that it published.
 
     `command_prefix` comes before the numbers of the people's commands, so that their ids differ
     from those of an earlier daemon. `run_task` is the machine's task. It is done before the block

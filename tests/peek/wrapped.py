@@ -53,7 +53,7 @@ def _at_socket(texts: Texts) -> None:
         b'{"to":"feed","topic":"event/T01","body":{"planted":"%s"}}\n' % text for text in texts
     )
     said = b"".join(lines)
-    for gateway in list(_one(GatewaySocket)._connections):
+    for gateway in list(_one(GatewaySocket).connections):
         assert gateway._transport is not None
         gateway._transport.write(said)
 

@@ -52,7 +52,7 @@ class AttemptDeps:
 
 
 class AttemptEnded(Exception):
-    """The attempt ends without hands, for these reasons."""
+    """The exception that ends an attempt without hands, for `reasons`."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__(*reasons)
@@ -89,7 +89,7 @@ class AttemptStart:
             start_command.send_answer()
 
     async def take_cut(self, uncut: str | None) -> None:
-        """Wait for the cut and write it.
+        """Wait for the cut, and write it into the journal.
 
         If `uncut` is the referee's reason, write that there is no cut. Raises AttemptEnded,
         StorageFailed.
@@ -187,7 +187,7 @@ class AttemptStart:
             await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
 
     async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
-        """Return the fault that explains a board's refusal, and keep the text for people."""
+        """Return the fault that explains a board's refusal, and store the refusal as text."""
         self._refusal_text = f"{refused.result.name} ({refused.board})"
         why, self._final_count = await refusal_fault(
             refused, self._deps.dealer, are_cards_fed=dealt

@@ -166,7 +166,8 @@ class DealCycle:
     async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
         """Return the next deal when it may begin, with the command that begins it.
 
-        Return None if the situation may have changed, so that the caller calls again.
+        The command is None if the deal begins automatically. Return None if the situation may have
+        changed, so that the caller calls again.
         """
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
@@ -256,9 +257,7 @@ class DealCycle:
         return match.phase in DEAL_UNDER_WAY
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait for a change of the match, for one of `others`, or for the next poll of the
-        sensors.
-        """
+        """Wait for a change of the match, one of `others`, or the next poll of the sensors."""
         news = asyncio.ensure_future(self._match_news.wait())
         waiting: set[asyncio.Future[Any]] = {news, *others}
         try:

@@ -73,7 +73,7 @@ class UnfinishedAttempt:
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
-        """Return the attempt that these entries describe, with the key from its file."""
+        """Return the attempt that `progress` describes, with the key from its file."""
         raw = binding.key_files.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)

@@ -41,7 +41,7 @@ class TableClearing:
         self._on_status = on_status
 
     async def wait_lift_down(self, *, set_back: bool) -> None:
-        """Wait until the hands are taken.
+        """Wait until the players have taken the hands and the lift is down.
 
         With `set_back`, also wait until the set is in the hopper. An obstacle that stays for longer
         than TAKE_TIMEOUT_S is shown as a fault.
@@ -138,7 +138,7 @@ class _OverdueFault:
         self._since_s = self._loop.time()
 
     def observe(self, name: str | None) -> None:
-        """Store the name of the present obstacle in the catalogue, or None if there is none."""
+        """Store the fault name of the present obstacle, or None if there is none."""
         if name != self._name:
             self._record.clear_fault(self._name or "")
             self._name, self._since_s = name, self._loop.time()

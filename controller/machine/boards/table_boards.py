@@ -112,7 +112,7 @@ class TableBoards:
     # Events of the boards.
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Accept a right board, and clear its faults.
+        """Accept a board that answered and is the right one, and clear its faults.
 
         The board is stopped first, because a command of another session may still be in progress.
         """
@@ -261,7 +261,7 @@ class TableBoards:
 
     @property
     def firmware(self) -> ReportedBoards:
-        """Return the facts that the connected right boards report about themselves."""
+        """Return the facts that the accepted boards report about themselves."""
         up = self._welcomes
         dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
         reader = _board_firmware(up["reader"]) if "reader" in up else None

@@ -64,11 +64,11 @@ class CommandProcessor:
     """The part of a machine that checks commands and passes them to the code that executes them.
 
     `boot` is the id of this run of the daemon: signed commands are valid only for it. `phase`
-    returns the phase that people see. `read_commands` has the commands that change nothing, by
-    name. `refused_counts` counts the signed commands that are refused because of key, signature,
-    role or run. `action_for` returns the function that carries out a command, or None for a step of
-    the machine. `action_for` and `checks` are set before the first command comes. `completed` has
-    the results of the commands of this run.
+    returns the phase that people see. `read_commands` has the commands that change nothing.
+    `refused_counts` counts the signed commands that are refused because of key, signature, role or
+    run. `action_for` returns the function that carries out a command, or None for a step of the
+    machine. `action_for` and `checks` are set before the first command comes. `completed` has the
+    results of the commands of this run.
     """
 
     action_for: Callable[[str], CommandAction | None]
@@ -390,7 +390,7 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Read an answer that may have no receiver, so that its error is not reported as lost."""
+    """Read an answer that nobody awaits, so that its error is not reported as lost."""
     if not answer.cancelled():
         answer.exception()
 

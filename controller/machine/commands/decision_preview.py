@@ -69,7 +69,7 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One stop of a table.
+    """One pause of the match at a table.
 
     `seconds` is the time of the match that it took, and `lasts` is True while it continues.
     """

@@ -64,7 +64,7 @@ def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
 
 
 def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
-    """Return the penalties that are possible for a charge now, that of the ladder first.
+    """Return the penalties that are possible for a charge now, the ladder's penalty first.
 
     Raises RefusedError.
     """

@@ -6,6 +6,7 @@ Steps of a deal (start, cut, release) are not actions, because the deal waits fo
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.commands.table_arguments import CutArgs
@@ -32,26 +33,32 @@ from controller.words import MACHINE_PHASE_WORDS, Words, quoted_words, roles_wit
 MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
+@dataclass(frozen=True, kw_only=True)
+class CommandParts:
+    """The parts of a machine that the commands of its table use."""
+
+    record: TableRecord
+    table_boards: TableBoards
+    deal_cycle: DealCycle
+    match_commands: MatchCommands
+    settings: DealSettings
+    opened_hands: OpenedHands
+    transfers: TableTransfers
+    service_commands: ServiceCommands
+
+
 class TableCommandChecks:
     """The checks that decide whether a command of the table is possible now.
 
     A check returns if the command may be carried out, and raises CommandRefused otherwise.
     """
 
-    def __init__(
-        self,
-        record: TableRecord,
-        table_boards: TableBoards,
-        deal_cycle: DealCycle,
-        match_commands: MatchCommands,
-        settings: DealSettings,
-        opened_hands: OpenedHands,
-        transfers: TableTransfers,
-        service_commands: ServiceCommands,
-    ) -> None:
-        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
-        self._match_commands, self._settings = match_commands, settings
-        self._opened_hands, self._transfers = opened_hands, transfers
+    def __init__(self, parts: CommandParts) -> None:
+        self._record, self._table_boards = parts.record, parts.table_boards
+        self._deal_cycle, self._settings = parts.deal_cycle, parts.settings
+        self._opened_hands, self._transfers = parts.opened_hands, parts.transfers
+        match_commands = self._match_commands = parts.match_commands
+        service = parts.service_commands
         self._checks: Mapping[str, Callable[[RequestedCommand], object]] = {
             "set_match": self._set_match,
             "start_match": self._start_match,
@@ -69,13 +76,13 @@ class TableCommandChecks:
             "acknowledge": self._acknowledge,
             "clear_jam": self._clear_jam,
             "void": self._void,
-            "open_hand": lambda asked: opened_hands.require_openable(),
+            "open_hand": lambda asked: parts.opened_hands.require_openable(),
             "redeal": self._check_unseen,
             "adjust": self._adjust,
             "transfer": self._transfer,
-            "selftest": lambda asked: service_commands.require_no_test(),
-            "calibrate": lambda asked: service_commands.require_no_test(),
-            "configure": lambda asked: service_commands.require_no_attempt(),
+            "selftest": lambda asked: service.require_no_test(),
+            "calibrate": lambda asked: service.require_no_test(),
+            "configure": lambda asked: service.require_no_attempt(),
         }
 
     def require(self, request: RequestedCommand) -> None:

@@ -13,27 +13,20 @@ from controller.commands.table_arguments import (
     ReplaceSetArgs,
 )
 from controller.faults import fault, fault_catalogue
-from controller.machine.attempts.deal_cycle import DealCycle, DealSettings
-from controller.machine.boards.table_boards import TableBoards
 from controller.machine.commands.command_events import EVENT_MAKERS
 from controller.machine.commands.command_processor import CommandAction
-from controller.machine.commands.command_request import (
-    AcceptedCommand,
-    CommandRefused,
-    failure,
+from controller.machine.commands.command_request import AcceptedCommand, CommandRefused, failure
+from controller.machine.commands.table_command_checks import (
+    MACHINE_STEPS,
+    CommandParts,
+    TableCommandChecks,
 )
-from controller.machine.commands.match_commands import MatchCommands
-from controller.machine.commands.opened_hands import OpenedHands
-from controller.machine.commands.service_commands import ServiceCommands
-from controller.machine.commands.table_command_checks import MACHINE_STEPS, TableCommandChecks
-from controller.machine.commands.table_transfers import TableTransfers
 from controller.machine.state.table_state import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
 from controller.machine.table_calls import end_calls
-from controller.machine.table_record import TableRecord
 from controller.match.match_events import TableSuspended
 from controller.words import Words
 from drivers.errors import DriverError
-from drivers.typed_boards import DealerBoard, ReaderBoard
+from drivers.typed_boards import DealerBoard
 
 _LATCHED_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
 """Faults with a sensor, and its field in the status of the board.
@@ -45,30 +38,12 @@ A fault cannot be acknowledged while its sensor detects the cause.
 class TableCommands:
     """The handlers of the commands of one table. `checks` decide whether a command is possible."""
 
-    def __init__(
-        self,
-        record: TableRecord,
-        table_boards: TableBoards,
-        deal_cycle: DealCycle,
-        match_commands: MatchCommands,
-        settings: DealSettings,
-        boards: tuple[DealerBoard, ReaderBoard],
-        opened_hands: OpenedHands,
-        transfers: TableTransfers,
-    ) -> None:
-        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
-        self._match_commands, self._dealer = match_commands, boards[0]
-        technical = ServiceCommands(record, table_boards, *boards)
-        self.checks = TableCommandChecks(
-            record,
-            table_boards,
-            deal_cycle,
-            match_commands,
-            settings,
-            opened_hands,
-            transfers,
-            technical,
-        )
+    def __init__(self, parts: CommandParts, dealer: DealerBoard) -> None:
+        self._record, self._table_boards = parts.record, parts.table_boards
+        self._deal_cycle, self._dealer = parts.deal_cycle, dealer
+        match_commands = self._match_commands = parts.match_commands
+        transfers, technical = parts.transfers, parts.service_commands
+        self.checks = TableCommandChecks(parts)
         self._actions: Mapping[str, CommandAction] = {
             "set_match": match_commands.set_match,
             "call": self._call,
@@ -84,7 +59,7 @@ class TableCommands:
             "void": self._void,
             "tribute": match_commands.judge_tribute,
             "return": match_commands.judge_return,
-            "open_hand": opened_hands.open,
+            "open_hand": parts.opened_hands.open,
             "transfer": transfers.transfer_out,
             "take_over": transfers.take_over,
             "selftest": technical.selftest,

@@ -21,6 +21,7 @@ from controller.machine.commands.command_request import (
     failure_of,
 )
 from controller.machine.commands.match_commands import MatchCommands, meeting_data
+from controller.machine.public.public_results import copied_fields
 from controller.machine.public.score_sheet import count_rows
 from controller.machine.state.table_match import TransferredMatch
 from controller.machine.table_record import TableRecord, elapsed_ms
@@ -192,26 +193,19 @@ class TableTransfers:
         found = attempt_histories(each.entry for each in of_it)
         move = TableMove(
             left=self._table_id,
-            to=sent.to,
-            by=sent.by,
-            entered_by=sent.entered_by,
             row=count_rows(match),
-            at_ms=sent.at_ms,
+            **copied_fields(sent, "to", "by", "entered_by", "at_ms"),
         )
         return TransferDocument(
             format=TRANSFER_FORMAT,
             match=match.meeting.match_id,
             left=self._table_id,
             left_key=self._table_key,
-            to=sent.to,
-            n=sent.n,
             head=of_it[-1].head.hex(),
-            at_ms=sent.at_ms,
-            wall=sent.wall,
+            **copied_fields(sent, "to", "n", "at_ms", "wall"),
             profile=match.profile.name,
             profile_hash=profile_hash(match.profile).hex(),
-            meeting=match.meeting,
-            record=match.record,
+            **copied_fields(match, "meeting", "record"),
             events=sent.log,
             proofs=(*sent.earlier_proofs, *self._proofs(match.meeting.match_id, found.values())),
             result=state_digest(match),

@@ -5,8 +5,10 @@ from typing import Any, Literal
 from controller.machine.public.awaited_seats import awaited_seats
 from controller.machine.public.next_step import next_words
 from controller.machine.public.public_results import (
+    copied_fields,
     numbers_by_side,
     public_end,
+    public_pairs,
     public_rulings,
     public_score,
     unconfirmed_corrections,
@@ -22,7 +24,6 @@ from controller.messages import (
     PublicChoices,
     PublicMatch,
     PublicMatchClock,
-    PublicPair,
     PublicSeatClock,
     Seat,
     Tribute,
@@ -209,21 +210,13 @@ def _meeting_fields(match: AnyMatch) -> dict[str, Any]:
     """Return the fields that identify the match in its tournament, and its people."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
-        "event": meeting.event,
-        "round": meeting.round,
-        "match_no": meeting.match_no,
-        "table_no": meeting.table_no,
-        "stage": meeting.stage,
+        **copied_fields(meeting, "event", "round", "match_no", "table_no", "stage"),
         "match": meeting.match_id,
         "profile": match.profile.name,
         "game": game,
-        "pairs": {
-            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
-            for side, pair in meeting.pairs.items()
-        },
+        "pairs": public_pairs(meeting),
         "seated": list(match.seated),
-        "started": match.started,
-        "suspended": match.suspended,
+        **copied_fields(match, "started", "suspended"),
     }
 
 
@@ -237,20 +230,15 @@ def _deal_fields(match: AnyMatch) -> dict[str, Any]:
     cuts = duties is not None and match.phase in _CUT_PHASES
     out = match.by_hand or match.phase not in BEFORE_RELEASE
     return {
-        "deal": match.deal,
-        "by_hand": match.by_hand,
+        **copied_fields(match, "deal", "by_hand", "cutter", "led", "began_ms", "claimed"),
+        "misdeals": match.misdeals,
         "hand_duties": _hand_duties(match),
         "cutters": list(duties.cutters) if duties and cuts else [],
         "cut_range": duties.cuts if duties and cuts else None,
-        "cutter": match.cutter,
         "leader": (match.leader or match.turned_to) if out else None,
         "turned_up": match.turned_up if out else None,
-        "led": match.led,
-        "began_ms": match.began_ms,
         "counted": list(match.counted),
-        "claimed": match.claimed,
         "claims": list(match.claims),
-        "misdeals": match.misdeals,
         "confirmed": list(match.confirmed),
     }
 

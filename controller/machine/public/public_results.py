@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
+
 from controller.machine.public.awaited_seats import signers_due
-from controller.match.match_state import AnyMatch, GuandanMatch
+from controller.match.match_state import AnyMatch, GuandanMatch, Meeting
 from controller.match.phase import MatchPhase
 from controller.match.rulings import MatchRuling as Decision
 from controller.match.rulings import is_unconfirmed
 from controller.match.sheet_rows import CorrectionRow
 from controller.messages import (
+    PublicPair,
     PublicRuling,
     PublicScore,
     PublicVerdict,
@@ -23,6 +26,19 @@ from controller.rules.match_standing import PerSide
 from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.proposals import penalty_words
 from controller.seats import SIDES
+
+
+def copied_fields(source: msgspec.Struct, *names: str) -> dict[str, Any]:
+    """Return the named fields of a value, to fill fields of the same names in another value."""
+    return {name: getattr(source, name) for name in names}
+
+
+def public_pairs(meeting: Meeting) -> dict[Side, PublicPair]:
+    """Return the pairs of a match for the public state and the score sheet."""
+    return {
+        side: PublicPair(**copied_fields(pair, "id", "name", "players"))
+        for side, pair in meeting.pairs.items()
+    }
 
 
 def public_end(match: AnyMatch) -> dict[str, Any]:
@@ -58,7 +74,10 @@ _VERDICT_WORDS: dict[str, tuple[str, str]] = {
 
 
 def public_score(score: MatchScore) -> PublicScore:
-    """Return the points of a match, with the provisional keys of the rules that they depend on."""
+    """Return the points of a match.
+
+    `provisional` has the keys of the provisional rules that they depend on.
+    """
     return PublicScore(
         match_points=numbers_by_side(score.match_points),
         level_points=numbers_by_side(score.level_points),
@@ -110,25 +129,13 @@ def _ruling_in_words(ruling: Decision) -> PublicRuling:
     row = find_offence(charge.offence)
     penalty = penalty_words(proposal.penalty, proposal.effects)
     return PublicRuling(
-        id=ruling.id,
-        offence=charge.offence,
         offence_en=row.en,
         offence_zh=row.zh,
-        deal=charge.deal,
-        side=charge.side,
-        seat=charge.seat,
-        penalty=proposal.penalty,
         penalty_en=penalty.en,
         penalty_zh=penalty.zh,
-        article=proposal.article,
-        needs=proposal.needs,
-        state=ruling.state,
-        by=ruling.by,
-        at_ms=ruling.at_ms,
-        approved_by=ruling.approved_by,
-        rejected_by=ruling.rejected_by,
-        verbal=ruling.verbal,
-        entered_by=ruling.entered_by,
-        confirmed_by=ruling.confirmed_by,
+        **copied_fields(charge, "offence", "deal", "side", "seat"),
+        **copied_fields(proposal, "penalty", "article", "needs"),
+        **copied_fields(ruling, "id", "state", "by", "at_ms", "verbal", "entered_by"),
+        **copied_fields(ruling, "approved_by", "rejected_by", "confirmed_by"),
         rejection_entered_by=ruling.rejection_entered_by,
     )

@@ -136,7 +136,7 @@ MAX_STATE_INTERVAL_S = 1.0
 
 
 class StatePublisher:
-    """The timer that calls `publish` as often as the feed promises.
+    """The timer that calls `publish` after changes, and at least once a second.
 
     `on_late` receives the delay of the timer in seconds, which shows how busy the loop is.
     """
@@ -184,7 +184,7 @@ SyncedHead = tuple[int, bytes]
 
 
 class PhaseHeads:
-    """The signer of the journal's head at each change of the phase.
+    """The signer of the journal's head, the hash of its last entry, at each change of the phase.
 
     `latest` is the head at the last change of the phase, or None before the first. `secret` is the
     table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head is signed. If a

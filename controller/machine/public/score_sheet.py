@@ -10,7 +10,13 @@ from typing import Any
 
 import msgspec
 
-from controller.machine.public.public_results import public_score, public_verdict, rulings_in_words
+from controller.machine.public.public_results import (
+    copied_fields,
+    public_pairs,
+    public_score,
+    public_verdict,
+    rulings_in_words,
+)
 from controller.machine.public.score_sheet_rows import (
     big_two_lines,
     corrections,
@@ -23,7 +29,6 @@ from controller.match.phase import ENDED_PHASES, MatchPhase
 from controller.match.sheet_rows import EndRow
 from controller.match.sheet_writing import sheet_signers
 from controller.match.transfer_document import TableMove
-from controller.messages import PublicPair
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, SignatureLine
@@ -48,17 +53,10 @@ def sheet_data(
     page = ScoreSheet(
         game="guandan" if isinstance(match, GuandanMatch) else "bigtwo",
         table=table,
-        table_no=meeting.table_no,
-        event=meeting.event,
-        round=meeting.round,
-        match_no=meeting.match_no,
         match=meeting.match_id,
-        stage=meeting.stage,
+        **copied_fields(meeting, "event", "round", "match_no", "table_no", "stage"),
         rules=_rules(match.profile, rules_hash),
-        pairs={
-            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
-            for side, pair in meeting.pairs.items()
-        },
+        pairs=public_pairs(meeting),
         start_ms=None if watch is None else watch.starts_ms,
         end_ms=_end_ms(match),
         state="signed" if is_signed else "over" if match.phase in ENDED_PHASES else "open",

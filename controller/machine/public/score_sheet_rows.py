@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from controller.machine.public.public_results import numbers_by_side
+from controller.machine.public.public_results import copied_fields, numbers_by_side
 from controller.match.match_state import AnyMatch, BigTwoRow, GuandanMatch
 from controller.match.sheet_rows import (
     CardGiven,
@@ -62,29 +62,18 @@ def _deal_line(
 ) -> DealLine:
     result = row.result if counts is None else counts[0].result
     return DealLine(
-        row=row.row,
-        deal=row.deal,
+        **copied_fields(row, "row", "deal", "owner", "extra", "by_hand", "cutter", "cut"),
+        **copied_fields(row, "first_drawer", "leader", "turned_up", "anti", "misdeals", "began_ms"),
         level=level_text(row.level),
-        owner=row.owner,
         outcome=deal_outcome(result),
         result=result.result_class,
         winners=result.winners,
         corrected=result != row.result,
-        extra=row.extra,
-        by_hand=row.by_hand,
-        cutter=row.cutter,
-        cut=row.cut,
         uncut=row.cut is None and row.began_ms is not None,
-        first_drawer=row.first_drawer,
-        leader=row.leader,
-        turned_up=row.turned_up,
-        anti=row.anti,
         tribute=[_passed_card(one) for one in row.tribute],
         returns=[_passed_card(one, secret=_is_secret(match, row)) for one in row.returns],
         dead=list(row.dead),
-        misdeals=row.misdeals,
         penalties=_penalties(match.sheet, row.deal),
-        began_ms=row.began_ms,
         ended_ms=row.at_ms,
         **({"counts": False} if counts is None else _changes_of_deal(row, *counts[1:], result)),
     )
@@ -129,12 +118,9 @@ def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
     overturned = {row.ruling for row in _rows_of(sheet, OverturnedRow)}
     return [
         SheetPenalty(
-            ruling=row.ruling,
-            side=row.side,
-            seat=row.seat,
+            **copied_fields(row, "ruling", "side", "seat", "article"),
             penalty_en=words.en,
             penalty_zh=words.zh,
-            article=row.article,
             overturned=row.ruling in overturned,
         )
         for row in _rows_of(sheet, RulingRow)
@@ -150,17 +136,11 @@ def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
         totals = {seat: totals[seat] + row.scores[seat] for seat in totals}
         lines.append(
             BigTwoLine(
-                row=row.row,
-                deal=row.deal,
-                leader=row.leader,
-                left=row.left,
+                **copied_fields(row, "row", "deal", "leader", "left", "scores", "by_hand"),
+                **copied_fields(row, "uncut", "misdeals"),
                 opened=list(row.opened),
                 doubled=list(row.doubled),
-                scores=row.scores,
                 totals=totals,
-                by_hand=row.by_hand,
-                uncut=row.uncut,
-                misdeals=row.misdeals,
                 ended_ms=row.at_ms,
             )
         )
@@ -171,16 +151,11 @@ def corrections(match: GuandanMatch) -> list[SheetCorrection]:
     """Return every correction of a result, with the old and the new result."""
     return [
         SheetCorrection(
-            row=row.row,
-            at_ms=row.at_ms,
-            deal=row.deal,
+            **copied_fields(row, "row", "at_ms", "deal", "choice", "by", "entered_by"),
             was=deal_outcome(row.was),
             now=deal_outcome(row.result),
-            choice=row.choice,
-            by=row.by,
             reason=why.en,
             reason_zh=why.zh if why.zh != why.en else None,
-            entered_by=row.entered_by,
             confirmed_by=_confirmed_by(match, row),
         )
         for row in _rows_of(match.sheet, CorrectionRow)

@@ -8,7 +8,7 @@ on the table as evidence until its deal is over.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.faults import fault
 from controller.journal.entries import JournalEntry
@@ -56,7 +56,7 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
     """Return the changes to the sets of cards by an entry of an attempt."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
-    used = msgspec.structs.replace(known, attempts=known.attempts + 1)
+    used = replace(known, attempts=known.attempts + 1)
     dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
     return {
         "sets": state.sets | {name: used},
@@ -85,10 +85,10 @@ def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, Card
         # A card with another back came from a set with that back, so both counts are wrong.
         if one.back != known.back:
             barred = list(dict.fromkeys([*one.barred, _FOREIGN]))
-            sets = sets | {name: msgspec.structs.replace(one, barred=barred)}
+            sets = sets | {name: replace(one, barred=barred)}
     return sets
 
 
 def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
     """Return the sets of `state`, with `changes` to one of them."""
-    return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
+    return state.sets | {known.id: replace(known, **changes)}

@@ -39,9 +39,7 @@ def is_needed(play: TableMatch, deal: DealId) -> bool:
         return False
     if match.deal == deal.deal:
         return due_deal(play) == deal
-    if match.deal + 1 != deal.deal:
-        return False
-    return match.phase in NEXT_DEAL_PHASES
+    return match.deal + 1 == deal.deal and match.phase in NEXT_DEAL_PHASES
 
 
 def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:

@@ -211,7 +211,7 @@ def _on_released(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts without the one of the entry.
+    """Return the played attempts without the attempt of the entry.
 
     Its record is open now, or will never be opened here.
     """

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.journal.entries import JournalEntry
 from controller.machine.state.table_state import WaitingTimes
@@ -127,11 +128,6 @@ class DealId(msgspec.Struct, frozen=True, gc=False):
     deal: int
 
 
-def with_changes(play: TableMatch, **changes: Any) -> TableMatch:
-    """Return a copy with some fields replaced."""
-    return msgspec.structs.replace(play, **changes)
-
-
 def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMatch:
     """Return the match after an event. A refused event changes nothing.
 
@@ -143,7 +139,7 @@ def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMat
     out = match.phase not in BEFORE_RELEASE and not match.by_hand and same
     moved = match.phase is not play.match.phase or not same
     again, passed = _redeal_reason(play.match, match, event), isinstance(event, events.TimePassed)
-    after = with_changes(
+    after = replace(
         play,
         match=match,
         attempt=play.attempt if out else None,
@@ -172,7 +168,7 @@ def apply_ahead(play: TableMatch, time: str) -> TableMatch:
         return play
     if match.deal != ahead.deal or match.phase is not MatchPhase.CUT:
         return play
-    play = with_changes(play, ahead=None)
+    play = replace(play, ahead=None)
     for event in (ahead.cut, ahead.dealt):
         if event is not None:
             play = apply_event(play, event, time)
@@ -239,7 +235,7 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
     fresh = TableMatch(match=match, first_entry=entry.n)
     if coming is None or coming.match_so_far is not None or coming.match_id != meeting.match_id:
         return fresh  # An earlier arrival was not complete.
-    fresh = with_changes(
+    fresh = replace(
         fresh, digest=coming.digest, earlier_proofs=coming.earlier_proofs, moves=coming.moves
     )
     return _complete_or_arriving(coming, fresh, coming.events_left, entry.time)
@@ -258,14 +254,12 @@ def _complete_or_arriving(
 ) -> TableMatch:
     """Return the complete match if its last event has arrived, otherwise the arriving match."""
     if left:
-        return TableMatch(
-            arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play)
-        )
+        return TableMatch(arriving=replace(coming, events_left=left, match_so_far=play))
     match = play.match
     if match is None or not match.is_deal_under_way or match.by_hand:
         return play
     unknown = RefereeCall(seat=None, reason="hands_unknown", since=time)
-    return with_changes(play, match_calls=(*play.match_calls, unknown))
+    return replace(play, match_calls=(*play.match_calls, unknown))
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
@@ -283,7 +277,7 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
     if match is None:
         if sent is None:
             return play
-        return with_changes(play, transferred=msgspec.structs.replace(sent, **said))
+        return replace(play, transferred=replace(sent, **said))
     out = None if play.attempt is None else DealId(match.meeting.match_id, match.deal)
     came = {
         "first_entry": play.first_entry,
@@ -300,14 +294,14 @@ def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
     event = EVENT_OF_KIND[entry.kind](entry.data)
     if play.ahead is not None and play.ahead.deal == entry.deal:
         dealt = event if isinstance(event, events.HandsDealt) else None  # None: no hands.
-        ahead = None if dealt is None else msgspec.structs.replace(play.ahead, dealt=dealt)
-        return apply_ahead(with_changes(play, ahead=ahead), entry.time)
+        ahead = None if dealt is None else replace(play.ahead, dealt=dealt)
+        return apply_ahead(replace(play, ahead=ahead), entry.time)
     if entry.deal == play.match.deal and isinstance(event, events.SetCut):
         return _apply_cut(play, event, entry)
     if entry.deal == play.match.deal:
         after = apply_event(play, event, entry.time)
         released = entry.kind == "released"
-        return with_changes(after, attempt=entry.attempt) if released else after
+        return replace(after, attempt=entry.attempt) if released else after
     next_one = entry.deal == play.match.deal + 1 and play.match.phase in NEXT_DEAL_PHASES
     return _keep_cut_ahead(play, event, entry.deal) if next_one else play
 
@@ -322,7 +316,7 @@ def _apply_cut(play: TableMatch, event: events.SetCut, entry: JournalEntry) -> T
         return _keep_cut_ahead(play, event, play.match.deal)
     due = () if play.match.duties is None else play.match.duties.cutters
     ahead = event.seat is not None and event.seat not in due
-    return apply_event(play, msgspec.structs.replace(event, ahead=ahead), entry.time)
+    return apply_event(play, replace(event, ahead=ahead), entry.time)
 
 
 def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> TableMatch:
@@ -332,8 +326,8 @@ def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> Ta
     """
     if deal is None or not isinstance(event, events.SetCut):
         return play
-    cut = msgspec.structs.replace(event, ahead=True)
-    return with_changes(play, ahead=DealAhead(deal=deal, cut=cut))
+    cut = replace(event, ahead=True)
+    return replace(play, ahead=DealAhead(deal=deal, cut=cut))
 
 
 def _verdict_event(data: Mapping[str, Any]) -> MatchEvent:
@@ -362,23 +356,21 @@ CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
 def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
     """Return the match of the table after an entry. Most entries do not concern it."""
     if entry.kind in _REPLACING_KINDS or play.arriving is not None:
-        return with_changes(
-            _replace_match(play, entry, profile), disqualified=disqualified_pairs(play)
-        )
+        return replace(_replace_match(play, entry, profile), disqualified=disqualified_pairs(play))
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
         named = entry.data["name"]
-        return with_changes(
+        return replace(
             play, match_calls=tuple(call for call in play.match_calls if call.reason != named)
         )
     if entry.kind == "match":
         return apply_event(play, decode_match_event(entry.data), entry.time)
     if entry.kind == "match_kept":
         after = apply_event(play, decode_match_event(entry.data), entry.time)
-        return with_changes(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
+        return replace(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
     if entry.kind == "match_told":
-        return with_changes(play, withheld=())
+        return replace(play, withheld=())
     if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
         return play
     return apply_machine_entry(play, entry)
