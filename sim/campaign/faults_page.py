@@ -52,7 +52,21 @@ _TABLE = "## Detection and recovery"
 
 def render_menu() -> str:
     """Return the first part of the page FAULTS.md, which depends on the menu only."""
-    lines = [_HEAD, *_menu_table(), ""]
+    rows = (
+        (
+            name,
+            entry.what,
+            _STRIKES[entry.strikes],
+            ", ".join(f"`{field}`" for field in entry.takes) or "–",
+            "no"
+            if entry.mild is None
+            else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
+            _blame_text(entry),
+        )
+        for name, entry in fault_menu().items()
+    )
+    headings = ("fault", "what", "strikes", "fields", "mild", "right blame")
+    lines = [_HEAD, *_markdown(headings, rows), ""]
     for level in WEAR_LEVELS:
         lines += [f"## Wear: {level}", "", *_wear_part(get_wear_level(level)), ""]
     return "\n".join(lines)
@@ -97,25 +111,6 @@ def split_page(page: str) -> tuple[str, str]:
 def update_menu(page: str) -> str:
     """Return the page with the present menu and its old campaign part."""
     return render_menu() + split_page(page)[1]
-
-
-def _menu_table() -> Iterator[str]:
-    yield from _markdown(
-        ("fault", "what", "strikes", "fields", "mild", "right blame"),
-        (
-            (
-                name,
-                entry.what,
-                _STRIKES[entry.strikes],
-                ", ".join(f"`{field}`" for field in entry.takes) or "–",
-                "no"
-                if entry.mild is None
-                else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
-                _blame_text(entry),
-            )
-            for name, entry in fault_menu().items()
-        ),
-    )
 
 
 def _bound_text(field: str, bound: Bound) -> str:
