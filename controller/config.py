@@ -78,11 +78,11 @@ class ConfigError(toml_files.FileError):
 class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The identity of a table, and its folders.
 
-    `backend` is the kind of boards that the table must have. `event` is the file with the
-    tournament's own regulations, if it has any. They take precedence over the rulebook `profile`.
-    `state_dir` is kept across restarts. `runtime_dir` is in memory; its default is
-    /run/dealtable/ID. `user` is the user that runs the machine process, if the gateway runs as
-    another user.
+    `backend` is the kind of boards that the table must have. If the tournament has its own
+    regulations, `event` is the file with them. They take precedence over the rulebook `profile`.
+    `state_dir` stays after a restart. `runtime_dir` is in memory, and its default is
+    /run/dealtable/ID. If the gateway runs as another user, `user` is the user that runs the
+    machine process.
     """
 
     id: ShortName
@@ -110,10 +110,10 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The port of a board, and the identity that the board must report.
 
-    `firmware` is the hash that the board must report; the default is the hash of the firmware that
-    the program carries. `settings_crc` is compared if it is given. `usb` is the USB serial number
-    of the board's adapter, if the board is connected through one. The computer names the port by
-    that number.
+    `firmware` is the hash that the board must report. The default is the hash of the firmware that
+    belongs to this program. If `settings_crc` is given, the program compares it with the board's
+    value. If an adapter connects the board, `usb` is the USB serial number of the adapter. The name
+    of the port contains this number.
     """
 
     port: NonEmptyText
@@ -131,9 +131,9 @@ DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
 class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
     """The reader board, and what makes it read a card: a trigger wire or a request.
 
-    The trigger wire comes from the dealer board. A reader that has no such wire (`dealtable adapter
+    The trigger wire comes from the dealer board. A reader without this wire (`dealtable adapter
     barcode`) receives one request for each card. `look_ms` is the time limit of that request in ms.
-    When it has passed, the card goes to the tray. With a wire this limit is fixed.
+    When this time has passed, the card goes to the tray. With a wire the time limit is fixed.
     """
 
     trigger: ReaderTrigger = "wire"
@@ -153,7 +153,7 @@ class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
 class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The pin factory of the panel, and the GPIO number of each pin (deploy/table.toml).
 
-    A seat has a green and a red button. `lamp_*` are the lamps of the stack light.
+    Each seat has a green and a red button. `lamp_*` are the lamps of the stack light.
     """
 
     pins: PinFactoryName
@@ -209,11 +209,11 @@ def _refuse_duplicate_set_ids(card_sets: tuple[CardSetSection, ...]) -> None:
 class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The addresses of the feed and of the commands, and the local address of the metrics.
 
-    The default for metrics is a free port, so that one computer can run several tables;
+    The default for metrics is a free port, so that one computer can run several tables. The file
     endpoints.json contains the chosen port. `dir` is the folder of the gateway's keys, of the
-    admitted clients and of its endpoints.json. The default is state_dir. `user` is the user that
-    runs the gateway, if it differs from the machine's user. With `announce` the table publishes its
-    address and keys on the network (multicast DNS).
+    admitted clients and of its endpoints.json. The default is state_dir. If the gateway and the
+    machine run as two users, `user` is the gateway's user. If `announce` is true, the table
+    publishes its address and public keys on the network (multicast DNS).
     """
 
     feed: BindAddress = "tcp://*:5556"
@@ -227,8 +227,8 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The setting that decides whether the machine deals ahead.
 
-    With `deal_ahead`, it deals the next deal from another set of cards while the present deal is
-    played.
+    If `deal_ahead` is true, the machine deals the next deal from another set of cards while the
+    present deal is played.
     """
 
     deal_ahead: bool = False
@@ -237,11 +237,11 @@ class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Time limits for people, in seconds, after which the referee is called. All are provisional.
 
-    `cut_s` is the limit for the cut; the deal waits for it. `take_s` is the limit for taking the
-    held hands, which no player can see before. `result_s` is the limit for both sides to
-    confirm a result; the next hands wait for it. `slow_deal_s` is the limit for a whole deal
-    (本副过慢), well above the usual time. `out_s` is the limit for an opponent to confirm that a
-    player is out. This limit is short because play continues and people forget.
+    `cut_s` is the limit for the cut. The deal waits for the cut. `take_s` is the limit for taking
+    the held hands. These hands cannot be looked at meanwhile. `result_s` is the limit for the
+    confirmation of a result by both sides. The next hands wait for it. `slow_deal_s` is the limit
+    for a whole deal (本副过慢). It is well above the usual time. `out_s` is the limit within which
+    an opponent confirms that a player is out. It is short because play continues and people forget.
     """
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
@@ -300,9 +300,10 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A simulated table: its name, its boards and its simulated attendant.
 
-    `firmware` is the interpreter that runs the boards. With `attendant` a simulated person takes
-    hands, loads cards and clears the machine. `control` is the Unix socket through which tests and
-    people control the simulation. With None the socket is in a new runtime directory.
+    `firmware` is the interpreter that runs the boards' firmware. If `attendant` is true, a
+    simulated person takes the hands, loads cards and clears the machine. Tests and people control
+    the simulation through the Unix socket `control`. If `control` is left out, the socket is in a
+    new runtime directory.
     """
 
     id: ShortName = "T01"
@@ -316,8 +317,9 @@ class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The simulated mechanics: number of cards, speed and wear.
 
-    A set has `packs` packs, with or without jokers. If `cards` is given, it has only that many of
-    their cards. `speed` divides only the times of the mechanics. At speed 1, a card takes 100 ms.
+    A set has `packs` packs, with or without jokers. If `cards` is given, the set has only this
+    number of cards. `speed` changes only the times of the mechanics. At speed 1, a card takes
+    100 ms.
     """
 
     packs: Annotated[int, Meta(ge=1, le=4)] = 2

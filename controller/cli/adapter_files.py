@@ -40,8 +40,8 @@ class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     """The section [adapter]: the `id` of the replaced board, and `link`, the port that the
     table opens.
 
-    `folder` is the adapter's own folder, with its number of starts and the stored data of its
-    board.
+    `folder` is the adapter's own folder. It contains how often the adapter was started, and the
+    data that a board would store.
     """
 
     id: BoardId
@@ -50,8 +50,8 @@ class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=T
 
 
 class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The section [engine]: the engine's serial port and its messages. The fields are those of
-    BarcodeEngine (drivers/adapters/barcode_engine.py).
+    """The section [engine]: the engine's serial port and its messages. The class BarcodeEngine
+    (drivers/adapters/barcode_engine.py) has the same fields.
     """
 
     port: Annotated[str, Meta(min_length=1, description="a serial port")]

@@ -61,9 +61,10 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     the keys of the roles that its people have. `store` is the URL of a database in SQLAlchemy's
     form. The path of a SQLite file is relative to the folder of console.toml. `tls_cert` and
     `tls_key` are PEM files. Without them the console uses plain HTTP. `public_url` is the address
-    for players' telephones, in QR codes. `invitation_h` is the validity of an invitation's code in
-    hours. `events` are files with the regulations of events. `release` is the manifest with which
-    tables are compared, and `release_key` is the key that signed it.
+    that the console writes into QR codes for players' telephones. `invitation_h` is the number of
+    hours for which the code of an invitation is valid. `events` are files with the regulations of
+    events. The console compares the tables with the manifest `release`. `release_key` is the key
+    that signed the manifest.
     """
 
     name: NonEmptyText = "dealtable"
@@ -108,9 +109,9 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table: its addresses and its keys.
 
-    `server_key` is the table's public CURVE key. `verify` is the table's public Ed25519 key, or
-    None if it is not known. `keys` is a folder with the keys that the console uses for this table
-    only.
+    `server_key` is the table's public CURVE key. `verify` is the table's public Ed25519 key. If
+    this key is not known, leave `verify` out. `keys` is a folder with keys that the console uses
+    for this table only.
     """
 
     id: ShortName

@@ -59,7 +59,7 @@ USED: Final = (
 _FAST: Final = {
     "window": "a card is in the reader's window",
     "exit": "a card is behind the gate",
-    "double": "thicker than one card",
+    "double": "what leaves the feeder is thicker than one card",
     "hopper": "cards are in the hopper",
     "tray_feed": "a card is at the tray's feeder",
     **{f"land_{n}": f"landing beam, {outlet}" for n, outlet in enumerate(_OUTLETS)},
@@ -83,20 +83,30 @@ def dealer() -> list[Pin]:
     pins = [Pin(_gp(at), name, "in", _FAST[name]) for name, at in told["FAST"]]
     clock, latch, data = told["REGISTER"]
     pins += [
-        Pin(_gp(clock), "register clock", "out", "shift registers: clock"),
-        Pin(_gp(latch), "register latch", "out", "shift registers: load while low"),
-        Pin(_gp(data), "register data", "in", "shift registers: output of the last one"),
-        Pin(_gp(told["SHUFFLE_PIN"]), "shuffle", "out", "shuffler's motor, PWM 20 kHz"),
-        Pin(_gp(lift[0]), "lift up", "out", "lift's bridge; if both are low, the lift stays"),
-        Pin(_gp(lift[1]), "lift down", "out", "lift's bridge"),
-        Pin(_gp(told["SOURCE_PIN"]), "source", "out", "low: feed the hopper; high: the tray"),
-        Pin(_gp(told["TRIGGER_PIN"]), "trigger", "out", "to the reader board's `pulse`"),
-        Pin(_gp(told["ENABLE_PIN"]), "enable", "out", "all drives; low: they are off"),
-        Pin(_gp(told["SUPPLY_PIN"]), "supply", "analog", "24 V over 100 kΩ and 10 kΩ"),
+        Pin(_gp(clock), "register clock", "out", "the clock of the shift registers"),
+        Pin(_gp(latch), "register latch", "out", "low: the shift registers load their inputs"),
+        Pin(_gp(data), "register data", "in", "the output of the last shift register"),
+        Pin(_gp(told["SHUFFLE_PIN"]), "shuffle", "out", "the shuffler's motor, PWM 20 kHz"),
+        Pin(
+            _gp(lift[0]),
+            "lift up",
+            "out",
+            "the lift's bridge. If `lift up` and `lift down` are low, the lift stays",
+        ),
+        Pin(_gp(lift[1]), "lift down", "out", "the lift's bridge"),
+        Pin(
+            _gp(told["SOURCE_PIN"]),
+            "source",
+            "out",
+            "low: feed cards from the hopper; high: from the tray",
+        ),
+        Pin(_gp(told["TRIGGER_PIN"]), "trigger", "out", "connect to the reader board's `pulse`"),
+        Pin(_gp(told["ENABLE_PIN"]), "enable", "out", "high: all drives are on; low: they are off"),
+        Pin(_gp(told["SUPPLY_PIN"]), "supply", "analog", "the 24 V supply over 100 kΩ and 10 kΩ"),
     ]
     for name, (step, way) in (("feed", feed), ("pass", pass_), ("gate", gate)):
-        pins.append(Pin(_gp(step), f"{name} step", "out", f"{name} stepper's drive"))
-        pins.append(Pin(_gp(way), f"{name} direction", "out", f"{name} stepper's drive"))
+        pins.append(Pin(_gp(step), f"{name} step", "out", f"the {name} stepper's drive"))
+        pins.append(Pin(_gp(way), f"{name} direction", "out", f"the {name} stepper's drive"))
     return sorted(pins, key=lambda pin: int(pin.at.removeprefix("GP")))
 
 
@@ -115,9 +125,9 @@ def reader() -> list[Pin]:
     """Return the reader board's pins, by their numbers."""
     _, baud, tx, rx = tables()["ENGINE"]
     pins = [
-        Pin(_gp(tables()["PULSE_PIN"]), "pulse", "in", "from the dealer board's `trigger`"),
-        Pin(_gp(tx), "engine tx", "out", f"reading engine, {baud} baud, 3.3 V"),
-        Pin(_gp(rx), "engine rx", "in", f"reading engine, {baud} baud, 3.3 V"),
+        Pin(_gp(tables()["PULSE_PIN"]), "pulse", "in", "connect to the dealer board's `trigger`"),
+        Pin(_gp(tx), "engine tx", "out", f"to the reading engine, {baud} baud, 3.3 V"),
+        Pin(_gp(rx), "engine rx", "in", f"from the reading engine, {baud} baud, 3.3 V"),
     ]
     return sorted(pins, key=lambda pin: int(pin.at.removeprefix("GP")))
 
@@ -136,7 +146,7 @@ def panel() -> list[Pin]:
             continue
         out = field.name.startswith("lamp_") or field.name == "buzzer"
         contact = _CONTACTS.get(field.name, "contact to ground, closed while the button is pressed")
-        about = "through a transistor; high: on" if out else contact
+        about = "connect through a transistor; high: on" if out else contact
         pins.append(Pin(f"GPIO{field.default}", field.name, "out" if out else "in", about))
     return pins
 
