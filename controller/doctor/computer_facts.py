@@ -241,6 +241,7 @@ def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> M
 
     `machine` is the process id of the running machine.
     """
+    # The folder may not exist yet.
     place, kind, depth = Path(os.path.realpath(runtime_dir)), None, 0
     for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
         _, where, system, *_ = line.split()
