@@ -263,7 +263,7 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
     if said is None:
         return None
     devices = [line.split()[0] for line in said.splitlines()[1:] if line.strip()]
-    # A zram device without a disk behind it is compressed memory.
+    # A zram device that has no disk is compressed memory.
     return tuple(
         device
         for device in devices
