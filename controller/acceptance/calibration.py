@@ -166,14 +166,14 @@ async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> Calibra
 
     The technician covers and uncovers the sensor. It must detect both states.
     """
-    wrong: list[str] = []
-    for outlet in Outlet:
-        part = POCKET_PARTS[outlet]
+    wrong = [
+        part
+        for outlet, part in POCKET_PARTS.items()
         if not (
             await _adjust_sensor(session, outlet, True, show)
             and await _adjust_sensor(session, outlet, False, show)
-        ):
-            wrong.append(part)
+        )
+    ]
     return CalibrationResult(not wrong, why=", ".join(wrong))
 
 

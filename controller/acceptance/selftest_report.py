@@ -132,25 +132,21 @@ def _page_lines(report: SelftestReport) -> Iterator[str]:
             yield f"## {_VERDICT_MARKS[verdict]}"
         for figure in found:
             yield ""
-            yield from _figure_lines(figure)
+            limit, part = figure.limit, machine_parts()[figure.part]
+            known = fault(limit.fault)
+            yield f"### {part.zh} {part.en}"
+            yield ""
+            yield f"* {limit.zh} / {limit.en}: **{value_text(figure)}** ({limit_text(figure)})"
+            if figure.note:
+                yield f"* {_cell_text(figure.note)}"
+            yield f"* 处理：{limit.do_zh}"
+            yield f"* Do: {limit.do_en}"
+            yield (
+                f"* 发牌时的故障 in a deal: {known.code} {known.name}：{known.action_zh} / "
+                f"{known.action_en}"
+            )
     yield from _table_lines(report)
     yield from _board_lines(report)
-
-
-def _figure_lines(figure: SelftestFigure) -> Iterator[str]:
-    limit, part = figure.limit, machine_parts()[figure.part]
-    known = fault(limit.fault)
-    yield f"### {part.zh} {part.en}"
-    yield ""
-    yield f"* {limit.zh} / {limit.en}: **{value_text(figure)}** ({limit_text(figure)})"
-    if figure.note:
-        yield f"* {_cell_text(figure.note)}"
-    yield f"* 处理：{limit.do_zh}"
-    yield f"* Do: {limit.do_en}"
-    yield (
-        f"* 发牌时的故障 in a deal: {known.code} {known.name}：{known.action_zh} / "
-        f"{known.action_en}"
-    )
 
 
 def _table_lines(report: SelftestReport) -> Iterator[str]:

@@ -103,7 +103,12 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_unencrypted_on_network(self) -> bool:
         """Return whether PINs cross the network without encryption."""
-        return self.tls_cert is None and not _is_loopback(self.host)
+        if self.tls_cert is not None or self.host == "localhost":
+            return False
+        try:
+            return not ipaddress.ip_address(self.host).is_loopback
+        except ValueError:  # A name, which may be the name of another computer.
+            return True
 
 
 class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -200,12 +205,3 @@ def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
         known = first.setdefault(table.id, number)
         if known != number:
             raise ValueError(f"tables[{number}].id: expected another id than tables[{known}] has")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -173,7 +173,7 @@ def route(
         except StoreError:
             if roles is not None:
                 raise
-            person = None
+            person = None  # A request without a login is answered while the database is away.
         if roles is not None:
             person = admit(person, roles)
             now_s = asyncio.get_running_loop().time()

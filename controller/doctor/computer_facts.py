@@ -241,6 +241,7 @@ def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> M
 
     `machine` is the process id of the running machine.
     """
+    # The folder may not exist yet.
     place, kind, depth = Path(os.path.realpath(runtime_dir)), None, 0
     for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
         _, where, system, *_ = line.split()
@@ -262,7 +263,7 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
     if said is None:
         return None
     devices = [line.split()[0] for line in said.splitlines()[1:] if line.strip()]
-    # A zram device without a disk behind it is compressed memory.
+    # A zram device that has no disk is compressed memory.
     return tuple(
         device
         for device in devices
@@ -273,34 +274,26 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
 
 def read_supply(computer: Computer) -> SupplyFacts:
     """Return the power facts of a Raspberry Pi, and the temperature of any computer."""
+    throttled = computer.read_number(_THROTTLED, 16)
+    if throttled is None:
+        said = computer.run(("vcgencmd", "get_throttled")) or ""
+        with suppress(ValueError):
+            throttled = int(said.partition("=")[2].strip(), 16)
+    alarms = [
+        computer.read_number(path.replace("/name", "/in0_lcrit_alarm"))
+        for path in computer.find_paths("/sys/class/hwmon/*/name")
+        if computer.read_text(path) == "rpi_volt"
+    ]
+    alarm = alarms[0] if alarms else None
     heats = [
         computer.read_number(path) for path in computer.find_paths("/sys/class/thermal/*/temp")
     ]
     hottest = max((heat for heat in heats if heat is not None), default=None)
     return SupplyFacts(
-        throttled=_read_throttled(computer),
-        has_alarm=_read_voltage_alarm(computer),
+        throttled=throttled,
+        has_alarm=None if alarm is None else bool(alarm),
         celsius=None if hottest is None else hottest / 1000,
     )
-
-
-def _read_throttled(computer: Computer) -> int | None:
-    bits = computer.read_number(_THROTTLED, 16)
-    if bits is not None:
-        return bits
-    said = computer.run(("vcgencmd", "get_throttled")) or ""
-    try:
-        return int(said.partition("=")[2].strip(), 16)
-    except ValueError:
-        return None
-
-
-def _read_voltage_alarm(computer: Computer) -> bool | None:
-    for path in computer.find_paths("/sys/class/hwmon/*/name"):
-        if computer.read_text(path) == "rpi_volt":
-            alarm = computer.read_number(path.replace("/name", "/in0_lcrit_alarm"))
-            return None if alarm is None else bool(alarm)
-    return None
 
 
 def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | None:

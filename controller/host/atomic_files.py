@@ -41,7 +41,13 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
     file gets the owner of its folder. Missing folders are created. Raises OSError.
     """
     with _opened_parent(path, make=True) as folder:
-        owner, before = _owner_and_content(folder, path.name, len(data) + 1)
+        # The new file gets the owner of the present file. If there is no plain file, it gets the
+        # owner of the folder.
+        owner, before = os.fstat(folder), None
+        with suppress(OSError), _opened_file(path.name, folder) as file:
+            found = os.fstat(file)
+            if stat.S_ISREG(found.st_mode):
+                owner, before = found, os.read(file, len(data) + 1)
         if before == data:
             return
         with _temporary_file(folder, data, mode, owner) as part:
@@ -128,19 +134,6 @@ def _opened_file(name: str, folder: int, more: int = 0) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
-
-
-def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
-    """Return the status of the present file, and at most `most` bytes of its content.
-
-    The status contains the owner for the new file. If there is no plain file, it is the status of
-    the folder, and the content is None.
-    """
-    with suppress(OSError), _opened_file(name, folder) as file:
-        found = os.fstat(file)
-        if stat.S_ISREG(found.st_mode):
-            return found, os.read(file, most)
-    return os.fstat(folder), None
 
 
 @contextmanager

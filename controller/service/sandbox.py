@@ -15,7 +15,6 @@ import platform
 import resource
 import socket
 import struct
-from collections.abc import Sequence
 from typing import Final
 
 from controller.cli import CliError
@@ -68,27 +67,12 @@ def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
     A denied call ends with `denied_action`. Returns False on an architecture whose call numbers are
     not defined here. Raises OSError if the kernel has no such filter.
     """
-    rules = _make_filter(platform.machine(), denied_action)
-    if not rules:
-        return False
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    packed = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *rule) for rule in rules))
-    program = struct.pack("@HP", len(rules), ctypes.addressof(packed))
-    _prctl(
-        _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.create_string_buffer(program, len(program))
-    )
-    return True
-
-
-def _make_filter(computer: str, denied_action: int) -> Sequence[_Rule]:
-    """Return the filter program that the kernel runs at every system call.
-
-    It is empty if the architecture is unknown.
-    """
+    computer = platform.machine()
     if computer not in _SOCKET_CALLS:
-        return ()
+        return False
     kind, make, make_pair = _SOCKET_CALLS[computer]
-    return (
+    # The filter program, which the kernel runs at every system call.
+    rules: tuple[_Rule, ...] = (
         (_LOAD, 0, 0, _KIND_AT),
         (_EQUAL, 1, 0, kind),
         (_RETURN, 0, 0, NO_SUCH_CALL),
@@ -103,6 +87,13 @@ def _make_filter(computer: str, denied_action: int) -> Sequence[_Rule]:
         (_RETURN, 0, 0, ALLOW),
         (_RETURN, 0, 0, NO_SUCH_CALL),
     )
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+    packed = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *rule) for rule in rules))
+    program = struct.pack("@HP", len(rules), ctypes.addressof(packed))
+    _prctl(
+        _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.create_string_buffer(program, len(program))
+    )
+    return True
 
 
 def _prctl(what: int, *values: object) -> None:

@@ -184,6 +184,8 @@ class _TableConnection:
                 frames = socket.recv_multipart(_NOBLOCK)
             except zmq.Again:
                 return
+            # An exception must not prevent reading the next message or other tables: a socket that
+            # is not read until it is empty signals no further messages.
             try:
                 if len(frames) == _FRAME_COUNT:
                     self._feed._on_message(self._table, *frames)

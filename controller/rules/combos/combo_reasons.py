@@ -3,6 +3,7 @@
 Rules are keys of combo_rules.COMBO_RULES.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from controller.cards import RANKS, SUITS, Face
@@ -182,14 +183,9 @@ def _mistake_patterns() -> Iterator[tuple[str, RankGroups]]:
                 yield rule, sequence_groups(top, length, each)
 
 
-def _mistakes_by_size() -> dict[int, tuple[tuple[str, RankGroups], ...]]:
-    found: dict[int, list[tuple[str, RankGroups]]] = {}
-    for rule, groups in _mistake_patterns():
-        found.setdefault(sum(count for _, count in groups), []).append((rule, groups))
-    return {size: tuple(mistakes) for size, mistakes in found.items()}
-
-
-_MISTAKES = _mistakes_by_size()
+_MISTAKES: dict[int, list[tuple[str, RankGroups]]] = defaultdict(list)
+for _rule, _groups in _mistake_patterns():
+    _MISTAKES[sum(count for _, count in _groups)].append((_rule, _groups))
 """The mistakes by their number of cards. The first matching mistake is reported."""
 
 

@@ -11,7 +11,6 @@ from controller.rules.profile import Profile
 from controller.rules.ranks import rank_text
 
 _FULL_RULEBOOK = "000"
-_UNDECLARED_KEY = "conduct.undeclared"
 
 
 class ComboRule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):

@@ -149,7 +149,15 @@ def _step_penalties(
     """
     ladder = row.ladder(profile.penalties.catalogue)
     at, number = _reached_step(record, charge, row, ladder)
-    why = _step_reason(row, ladder, charge, at, number)
+    template = "counted"
+    if ladder.scope == "occasion":
+        template = "once" if charge.step is None else "step"
+    party = catalogue_words("counted", ladder.counted_for_step(at))
+    scope, text = catalogue_words("scope", ladder.scope), catalogue_words("why", template)
+    why = Words(
+        text.en.format(offence=row.en, number=number, counted=party.en, scope=scope.en),
+        text.zh.format(offence=row.zh, number=number, counted=party.zh, scope=scope.zh),
+    )
     # Without a count, the scope of the count does not matter.
     counted = at > 0 and charge.step is None
     unsaid = counted and profile.penalties.catalogue not in row.scope_articles
@@ -204,23 +212,6 @@ def _rulebook_gap(article: str | None, unsaid: bool) -> Literal["silent", "scope
     if article is None:
         return "silent"
     return "scope_silent" if unsaid else None
-
-
-def _step_reason(
-    row: Offence, ladder: OffenceLadder, charge: Charge, at: int, number: int
-) -> Words:
-    template = "counted"
-    if ladder.scope == "occasion":
-        template = "once" if charge.step is None else "step"
-    counted, scope = (
-        catalogue_words("counted", ladder.counted_for_step(at)),
-        catalogue_words("scope", ladder.scope),
-    )
-    text = catalogue_words("why", template)
-    return Words(
-        text.en.format(offence=row.en, number=number, counted=counted.en, scope=scope.en),
-        text.zh.format(offence=row.zh, number=number, counted=counted.zh, scope=scope.zh),
-    )
 
 
 # -- rules from keys of the profile, in addition to the catalogue --------------
