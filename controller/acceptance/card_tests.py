@@ -20,7 +20,6 @@ from controller.acceptance.selftest_session import (
     round_robin_plan,
 )
 from drivers.board_events import BoardEventCode, FeedSource, JamPlace, Outlet
-from drivers.typed_boards import DealerStatus
 
 MIN_CARDS = 500
 """The minimum number of cards in the rounds.
@@ -88,7 +87,14 @@ async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
         for card in cards.cards_by_index.values()
         if (card.landed_outlet in range(4) if is_whole else card.look_done and not card.doubled)
     ]
-    totals.readings = _add_readings(totals.readings, readings.count(indices))
+    other = readings.count(indices)
+    totals.readings = ReadCounts(
+        totals.readings.cards + other.cards,
+        totals.readings.unreadable + other.unreadable,
+        totals.readings.unread + other.unread,
+        totals.readings.misread + other.misread,
+        max(totals.readings.wrong, other.wrong),
+    )
     totals.cards += len(indices)
     if is_whole:
         _add_times(cards, totals, session.card_set.cards)
@@ -98,7 +104,9 @@ async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
         session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
         await _lift_hands(session, cards, totals)
     else:
-        if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
+        jam = cards.breakdown
+        at_feeder = jam and jam.code is BoardEventCode.JAM and jam.place == JamPlace.FEEDER
+        if at_feeder and cards.last_fed == session.card_set.cards:
             session.figures.record_failure(
                 "count", note="the hopper's sensor sees cards, and the set is out"
             )
@@ -225,11 +233,6 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
             totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
 
 
-def _is_feeder_jam(cards: FedCards) -> bool:
-    event = cards.breakdown
-    return event is not None and event.code is BoardEventCode.JAM and event.place == JamPlace.FEEDER
-
-
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
     """Return the place at which the cards of a round stopped.
 
@@ -286,16 +289,6 @@ def _judge_totals(session: SelftestSession, totals: RoundTotals) -> None:
 
 def _per_500(count: int, of: int) -> float:
     return count * 500 / max(1, of)
-
-
-def _add_readings(one: ReadCounts, other: ReadCounts) -> ReadCounts:
-    return ReadCounts(
-        one.cards + other.cards,
-        one.unreadable + other.unreadable,
-        one.unread + other.unread,
-        one.misread + other.misread,
-        max(one.wrong, other.wrong),
-    )
 
 
 SENSOR_DELAY_S = 0.1
@@ -401,10 +394,7 @@ async def _judge_card(
     )
     session.figures.record("landing", int(card.landed_s is None), BEAM_PARTS[outlet])
     await asyncio.sleep(SENSOR_DELAY_S)
-    seen = _sees_card(await session.status(), outlet)
+    status = await session.status()
+    seen = status.sees_tray if outlet is Outlet.TRAY else status.sees_pockets[outlet]
     note = "" if seen else "it does not see the card there"
     session.figures.record("pocket", int(not seen), POCKET_PARTS[outlet], note=note)
-
-
-def _sees_card(status: DealerStatus, outlet: Outlet) -> bool:
-    return status.sees_tray if outlet is Outlet.TRAY else status.sees_pockets[outlet]

@@ -6,7 +6,6 @@ verdict.
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 import msgspec
@@ -79,8 +78,7 @@ def machine_parts() -> Mapping[str, Words]:
 
 @cache
 def _load_limits() -> _LimitsFile:
-    text = resources.files("controller.acceptance").joinpath("limits.toml").read_text("utf-8")
-    return toml_files.parse(text, _LimitsFile, name="limits.toml")
+    return toml_files.read_resource("controller.acceptance", "limits.toml", _LimitsFile)
 
 
 FigureVerdict = Literal["pass", "warn", "fail", "not measured"]

@@ -40,7 +40,11 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
     try:
         for done, (name, part) in enumerate((*_SAFETY, *_MOTION)):
             session.on_progress(name, done, PART_COUNT)
-            await _run_part(session, part)
+            try:
+                await part(session)
+            except (MachineNotReady, BoardRefused, SessionRenewed) as error:
+                for figure in _FIGURES_OF_PART.get(part, ()):
+                    session.figures.leave_out(figure, str(error))
         await _run_rounds(session, cards)
         for board in session.boards.links:
             trouble = session.boards.count_line_errors(board)
@@ -51,15 +55,6 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
     finally:
         if session.cards is not None:
             session.cards.close()
-
-
-async def _run_part(session: SelftestSession, part: SelftestPart) -> None:
-    """Run one part of the test. If the machine is not ready, store the reason for its values."""
-    try:
-        await part(session)
-    except (MachineNotReady, BoardRefused, SessionRenewed) as error:
-        for name in _FIGURES_OF_PART.get(part, ()):
-            session.figures.leave_out(name, str(error))
 
 
 async def _run_rounds(session: SelftestSession, cards: int) -> None:

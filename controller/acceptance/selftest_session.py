@@ -6,7 +6,6 @@ steps.toml lists the steps that people do.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -95,8 +94,8 @@ def operator_step(name: StepName) -> OperatorStep:
 
 @cache
 def _load_steps() -> dict[str, OperatorStep]:
-    text = resources.files("controller.acceptance").joinpath("steps.toml").read_text("utf-8")
-    return toml_files.parse(text, dict[str, dict[str, OperatorStep]], name="steps.toml")["step"]
+    shape = dict[str, dict[str, OperatorStep]]
+    return toml_files.read_resource("controller.acceptance", "steps.toml", shape)["step"]
 
 
 LIFT_TIMEOUT_S = 25.0

@@ -7,7 +7,6 @@ which are not encrypted. They contain no faces.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any, Final, Literal
 
 import msgspec
@@ -231,8 +230,7 @@ class _WearFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _load_signs() -> _WearFile:
-    text = resources.files("controller.acceptance").joinpath("health.toml").read_text("utf-8")
-    return toml_files.parse(text, _WearFile, name="health.toml")
+    return toml_files.read_resource("controller.acceptance", "health.toml", _WearFile)
 
 
 def _sum_counts(attempts: Iterable[AttemptWear]) -> WearCounts:
@@ -246,7 +244,12 @@ def _find_wear(
     attempts: Sequence[AttemptWear],
     marks: Sequence[ServiceNote],
 ) -> WearFinding:
-    done = [mark for mark in marks if mark.part == part and _resets_count(mark, sign)]
+    # A replaced part is also clean.
+    done = [
+        mark
+        for mark in marks
+        if mark.part == part and (sign.since != "replaced" or mark.did == "replaced")
+    ]
     last = max(done, key=lambda mark: mark.n, default=None)
     behind = 0 if last is None else last.n
     of = [attempt for attempt in attempts if attempt.n > behind]
@@ -254,23 +257,15 @@ def _find_wear(
     value: float | None = getattr(counts, sign.of)
     if sign.per == "1000":
         value = None if counts.cards < MIN_CARDS_FOR_RATE else 1000 * (value or 0) / counts.cards
+    due: WearDue = "fine" if value is None or value < sign.soon else "soon"
+    if value is not None and value >= max(sign.soon, sign.now):
+        due = "now"
     return WearFinding(
         name,
         part,
         None if value is None else round(value, 2),
         sign.soon,
         sign.now,
-        _due_for(value, sign),
+        due,
         "" if last is None else last.time,
     )
-
-
-def _resets_count(mark: ServiceNote, sign: WearSign) -> bool:
-    """Return True if a service resets the count of a sign. A replaced part is also clean."""
-    return sign.since != "replaced" or mark.did == "replaced"
-
-
-def _due_for(value: float | None, sign: WearSign) -> WearDue:
-    if value is None or value < sign.soon:
-        return "fine"
-    return "soon" if value < sign.now else "now"

@@ -160,9 +160,11 @@ def load_console_config(path: Path) -> ConsoleConfig:
     config = toml_files.convert_tables(
         raw, ConsoleConfig, ConfigError, name=str(path), folder=path.parent
     )
-    console = msgspec.structs.replace(
-        config.console, store=_resolve_store(config.console.store, path.parent)
-    )
+    console = config.console
+    head, slashes, file = console.store.partition(":///")
+    if head.startswith("sqlite") and slashes and file and not file.startswith("/"):
+        store = f"{head}:///{(path.parent / file).absolute()}"
+        console = msgspec.structs.replace(console, store=store)
     beside = path.parent / TABLES_FILE
     said = {table.id for table in config.tables}
     more = tuple(table for table in read_tables(beside) if table.id not in said)
@@ -197,14 +199,6 @@ def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
         known = first.setdefault(table.id, number)
         if known != number:
             raise ValueError(f"tables[{number}].id: expected another id than tables[{known}] has")
-
-
-def _resolve_store(store: str, folder: Path) -> str:
-    """Return the URL of the database. The path of a SQLite file is made absolute from `folder`."""
-    head, slashes, file = store.partition(":///")
-    if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):
-        return store
-    return f"{head}:///{(folder / file).absolute()}"
 
 
 def _is_loopback(host: str) -> bool:

@@ -168,7 +168,12 @@ def route(
 
     async def endpoint(request: Request) -> Response:
         console: RefereeConsole = request.app.state.console
-        person = await _session_owner(console, request, needed=roles is not None)
+        try:
+            person = await console.sessions.session_owner(request.cookies.get(SESSION_COOKIE, ""))
+        except StoreError:
+            if roles is not None:
+                raise
+            person = None
         if roles is not None:
             person = admit(person, roles)
             now_s = asyncio.get_running_loop().time()
@@ -184,21 +189,6 @@ def route(
         return answered if isinstance(answered, Response) else json_response(answered)
 
     return Route(path, _with_error_responses(path, endpoint), methods=list(methods))
-
-
-async def _session_owner(
-    console: "RefereeConsole", request: Request, *, needed: bool
-) -> Account | None:
-    """Return the person who is logged in at this browser, or None if there is none.
-
-    If the database is away, return None unless `needed`. Raises StoreError otherwise.
-    """
-    try:
-        return await console.sessions.session_owner(request.cookies.get(SESSION_COOKIE, ""))
-    except StoreError:
-        if needed:
-            raise
-        return None
 
 
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:

@@ -16,7 +16,6 @@ from controller.console.store.match_records import ScoreSheetStore
 from controller.console.table_snapshots import RunBlocking, Tables, Unsubscribe
 from controller.console.view.sheet_page import with_wall_times
 from controller.host.loggers import structlog
-from controller.messages import PublicState
 from controller.sheet.form import ScoreSheet
 
 RETRY_INTERVAL_S: Final = 5.0
@@ -69,8 +68,13 @@ class SheetKeeper:
         except KeyError:  # The table does not belong to the console any more.
             self._wanted.pop(table, None)
             return
-        mark = None if state is None else _sheet_version(state)
-        if mark is None or self._wanted.get(table) == mark:
+        match = None if state is None else state.match
+        if match is None or match.verdict is None or match.match is None:
+            return
+        decided = tuple((one.id, one.state) for one in match.rulings)
+        mark: SheetVersion = (match.match, match.start_ms, match.version, len(match.signed))
+        mark += (match.verdict, decided)
+        if self._wanted.get(table) == mark:
             return
         self._wanted[table] = mark
         if table not in self._tasks:
@@ -121,12 +125,3 @@ class SheetKeeper:
             _log.exception("sheet not stored", table=table)
             return False
         return True
-
-
-def _sheet_version(state: PublicState) -> SheetVersion | None:
-    """Return the version of the score sheet in a table's state, or None if no match is over."""
-    match = state.match
-    if match.verdict is None or match.match is None:
-        return None
-    decided = tuple((one.id, one.state) for one in match.rulings)
-    return match.match, match.start_ms, match.version, len(match.signed), match.verdict, decided

@@ -181,7 +181,14 @@ async def enrol_table(console: RefereeConsole, request: TableEnrolmentRequest) -
         _table_by_hand(request) if request.handle is None else _announced_table(console, request)
     )
     assert line.verify is not None
-    _check_fingerprint(table_fingerprint(line.server_key, line.verify), request.said)
+    whole = table_fingerprint(line.server_key, line.verify)
+    plain = request.said.strip().lower().replace("-", "").replace(" ", "")
+    if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
+        raise RequestError(
+            409,
+            "this key has another fingerprint: another machine, or a typing error. Nothing changed",
+            "指纹不符：可能是另一台机器，也可能抄错。未作任何改动",
+        )
     await _save_and_apply(console, line.id, line)
     return line
 
@@ -315,17 +322,6 @@ def _unreachable(where: str) -> RequestError:
         f"no answer from {where}: check that the table runs and the network allows the connection",
         f"{where}没有应答：请查牌台是否已启动、网络是否连通",
     )
-
-
-def _check_fingerprint(whole: str, entered: str) -> None:
-    """Raise RequestError unless `entered` is the fingerprint `whole`, or its last group."""
-    plain = entered.strip().lower().replace("-", "").replace(" ", "")
-    if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
-        raise RequestError(
-            409,
-            "this key has another fingerprint: another machine, or a typing error. Nothing changed",
-            "指纹不符：可能是另一台机器，也可能抄错。未作任何改动",
-        )
 
 
 async def _save_and_apply(

@@ -241,26 +241,20 @@ def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> M
 
     `machine` is the process id of the running machine.
     """
+    place, kind, depth = Path(os.path.realpath(runtime_dir)), None, 0
+    for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
+        _, where, system, *_ = line.split()
+        # a later mount covers an earlier one
+        if place.is_relative_to(where) and len(where) >= depth:
+            kind, depth = system, len(where)
     limits = "" if machine is None else computer.read_text(f"/proc/{machine}/limits") or ""
     found = (line.split() for line in limits.splitlines() if line.startswith("Max core file size"))
     return MemoryFacts(
-        runtime_on=_file_system_of(computer, runtime_dir),
+        runtime_on=kind,
         swaps=_read_swaps(computer),
         core_pattern=computer.read_text("/proc/sys/kernel/core_pattern"),
         core_limit=next((" ".join(words[4:6]) for words in found), None),
     )
-
-
-def _file_system_of(computer: Computer, folder: Path) -> str | None:
-    """Return the kind of file system that contains a folder. The folder may not exist yet."""
-    place = Path(os.path.realpath(folder))
-    kind, depth = None, 0
-    for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
-        _, where, found, *_ = line.split()
-        # a later mount covers an earlier one
-        if place.is_relative_to(where) and len(where) >= depth:
-            kind, depth = found, len(where)
-    return kind
 
 
 def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
@@ -268,14 +262,13 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
     if said is None:
         return None
     devices = [line.split()[0] for line in said.splitlines()[1:] if line.strip()]
-    return tuple(device for device in devices if not _stays_in_memory(computer, device))
-
-
-def _stays_in_memory(computer: Computer, device: str) -> bool:
-    """Return True if a swap device is compressed memory (zram) without a disk behind it."""
-    name = Path(device).name
-    behind = computer.read_text(f"/sys/block/{name}/backing_dev")
-    return name.startswith("zram") and behind in (None, "none")
+    # A zram device without a disk behind it is compressed memory.
+    return tuple(
+        device
+        for device in devices
+        if not (name := Path(device).name).startswith("zram")
+        or computer.read_text(f"/sys/block/{name}/backing_dev") not in (None, "none")
+    )
 
 
 def read_supply(computer: Computer) -> SupplyFacts:

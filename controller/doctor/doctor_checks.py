@@ -290,7 +290,17 @@ def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Check that a gateway serves the table and that its feed can be received."""
     known = facts.feed
     if known.address is None:
-        yield from _check_without_gateway(config, facts)
+        addresses = (config.gateway.feed, config.gateway.commands)
+        local = [one for one in addresses if one.startswith(_LOCAL_PREFIXES)]
+        for address in known.taken_addresses:
+            do = "end that program, or give the gateway another port"
+            yield red("feed", f"another program listens at the port of {address}", do)
+        if local and config.table.backend == "serial":
+            do = 'write gateway.feed = "tcp://*:5556", and commands likewise'
+            what = f"{', '.join(local)}: no console on another computer reaches it"
+            yield amber("feed", what, do)
+        if not known.taken_addresses:
+            yield unknown("feed", "no gateway of this table runs", "start the table, and ask again")
     elif known.trouble:
         do = "see that the gateway runs: systemctl status, or the log of `dealtable run`"
         yield red("feed", f"{known.address}: {known.trouble}", do)
@@ -306,22 +316,6 @@ def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
         port = known.address.rpartition(":")[2]
         do = f"on the console's computer: dealtable watch tcp://THIS:{port}"
         yield unknown("firewall", "whether other computers come through to the feed", do)
-
-
-def _check_without_gateway(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    local = [
-        one
-        for one in (config.gateway.feed, config.gateway.commands)
-        if one.startswith(_LOCAL_PREFIXES)
-    ]
-    for address in facts.feed.taken_addresses:
-        do = "end that program, or give the gateway another port"
-        yield red("feed", f"another program listens at the port of {address}", do)
-    if local and config.table.backend == "serial":
-        do = 'write gateway.feed = "tcp://*:5556", and commands likewise'
-        yield amber("feed", f"{', '.join(local)}: no console on another computer reaches it", do)
-    if not facts.feed.taken_addresses:
-        yield unknown("feed", "no gateway of this table runs", "start the table, and ask again")
 
 
 DoctorCheck = Callable[[TableConfig, DoctorFacts], DoctorFindings]

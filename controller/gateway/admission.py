@@ -146,12 +146,11 @@ class AdmittedKeys:
         A client with the same key at another address stays connected.
         """
         self._banned_until_s[peer] = asyncio.get_running_loop().time() + BAN_TIME_S
-        name = self._roster.look_up_curve_key(peer.key).name
         _log.error(
             "key barred: it floods the feed",
             key=peer.key,
             peer=peer.address,
-            name=name,
+            name=self._roster.look_up_curve_key(peer.key).name,
             for_s=BAN_TIME_S,
         )
 

@@ -24,7 +24,6 @@ from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, fingerprint,
 
 ADDRESS_CHECK_INTERVAL_S: Final = 15.0
 """Seconds between two checks whether this computer has other addresses."""
-_ALL_INTERFACES: Final = frozenset({"*", "0.0.0.0"})
 _log = structlog.get_logger("gateway")
 
 
@@ -87,7 +86,7 @@ def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
 
     With `*`, this excludes loopback addresses.
     """
-    if _host(config.gateway.feed) not in _ALL_INTERFACES:
+    if _host(config.gateway.feed) not in {"*", "0.0.0.0"}:
         return [_host(endpoints.feed)]
     found = {
         ipaddress.IPv4Address(one.ip)

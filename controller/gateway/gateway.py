@@ -40,7 +40,6 @@ from controller.host.loggers import structlog
 from controller.host.users import UserError, allowed_peer_uids
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
 
-_SOCKET_NAMES: Final = ("feed", "commands")
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _log = structlog.get_logger("gateway")
 
@@ -133,7 +132,7 @@ class Gateway:
         """Bind both sockets. Return the addresses at which this computer can reach them."""
         bound = []
         for part, name, address in zip(
-            self._client_sockets.sockets, _SOCKET_NAMES, addresses, strict=True
+            self._client_sockets.sockets, ("feed", "commands"), addresses, strict=True
         ):
             try:
                 bound.append(reachable_address(self._client_sockets.bind(part, address)))

@@ -89,7 +89,11 @@ def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
     try:
         for at, name in enumerate(names := whole.parent.parts[1:], start=1):
             if make:
-                _make_missing(handle, name, 0o700 if at == len(names) else 0o777)
+                try:
+                    os.stat(name, dir_fd=handle, follow_symlinks=False)
+                except FileNotFoundError:
+                    with suppress(FileExistsError):
+                        os.mkdir(name, (0o700 if at == len(names) else 0o777), dir_fd=handle)
             inner = _open_inner_folder(handle, name)
             os.close(handle)
             handle = inner
@@ -98,14 +102,6 @@ def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         os.close(handle)
-
-
-def _make_missing(folder: int, name: str, mode: int) -> None:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        with suppress(FileExistsError):
-            os.mkdir(name, mode, dir_fd=folder)
 
 
 def _open_inner_folder(folder: int, name: str) -> int:

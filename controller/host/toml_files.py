@@ -7,6 +7,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,7 +97,9 @@ def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type)
     # A check of a configuration's type names the key within its table.
     if not _MSGSPEC_PATTERN.match(what):
         return ValueMistake(same_words(_dotted_key([*keys, what])), same_words(""), "")
-    said = same_words(f"{_dotted_key(keys)} = {toml_text(_value_at(raw, keys))}")
+    for key in keys:
+        raw = raw[int(key.strip("[]"))] if key.startswith("[") else raw[key]
+    said = same_words(f"{_dotted_key(keys)} = {toml_text(raw)}")
     return ValueMistake(said, expected_words(_type_at(shape, keys)), ": expected ")
 
 
@@ -132,12 +135,6 @@ def inner_type(shape: inspect.Type) -> inspect.Type:
     return shape
 
 
-def _value_at(raw: Any, keys: Sequence[str]) -> Any:
-    for key in keys:
-        raw = raw[int(key.strip("[]"))] if key.startswith("[") else raw[key]
-    return raw
-
-
 def expected_words(shape: inspect.Type) -> Words:
     """Return a text that describes the values that a type accepts.
 
@@ -155,9 +152,24 @@ def expected_words(shape: inspect.Type) -> Words:
     shape = inner_type(shape)
     if isinstance(shape, (inspect.IntType, inspect.FloatType)):
         noun = _WHOLE_NUMBER if isinstance(shape, inspect.IntType) else Words("a number", "数")
-        return _bounded_words(noun, shape)
+        number = shape
+        least, most = number.ge, number.le
+        if least is not None and most is not None:
+            return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
+        if least is not None:
+            return Words(f"{noun.en}, {least} or more", f"不小于{least}的{noun.zh}")
+        if number.gt is not None:
+            return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
+        return noun
     if isinstance(shape, inspect.TupleType):
-        return _fixed_list_words(shape)
+        count = len(shape.item_types)
+        said = {2: "two", 3: "three"}.get(count, str(count))
+        item = expected_words(shape.item_types[0])
+        if item.en.startswith(_WHOLE_NUMBER.en):
+            en = item.en.replace(_WHOLE_NUMBER.en, f"{said} whole numbers", 1)
+        else:
+            en = f"a list of {said}, each {item.en}"
+        return Words(en, f"{count}项的列表，每项为{item.zh}")
     for kind, words in _TYPE_WORDS.items():
         if isinstance(shape, kind):
             return words
@@ -194,30 +206,6 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
     elif isinstance(shape, inspect.UnionType):
         for kind in shape.types:
             yield from _choices(kind)
-
-
-def _fixed_list_words(shape: inspect.TupleType) -> Words:
-    """Return a text that describes a list of fixed length, whose items all have one type."""
-    count = len(shape.item_types)
-    number = {2: "two", 3: "three"}.get(count, str(count))
-    item = expected_words(shape.item_types[0])
-    if item.en.startswith(_WHOLE_NUMBER.en):
-        en = item.en.replace(_WHOLE_NUMBER.en, f"{number} whole numbers", 1)
-    else:
-        en = f"a list of {number}, each {item.en}"
-    return Words(en, f"{count}项的列表，每项为{item.zh}")
-
-
-def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
-    """Return a text that describes a number and its bounds."""
-    least, most = number.ge, number.le
-    if least is not None and most is not None:
-        return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
-    if least is not None:
-        return Words(f"{noun.en}, {least} or more", f"不小于{least}的{noun.zh}")
-    if number.gt is not None:
-        return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
-    return noun
 
 
 Shape = TypeVar("Shape")
@@ -281,6 +269,15 @@ def parse(
     return convert_tables(
         parse_tables(text, error, name=name), shape, error, name=name, folder=folder
     )
+
+
+def read_resource(package: str, name: str, shape: type[Shape]) -> Shape:
+    """Return the values of a TOML file that is installed with a package of the program.
+
+    Raises FileError.
+    """
+    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
+    return parse(text, shape, name=name)
 
 
 def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:

@@ -55,8 +55,9 @@ class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class CommittedData(EntryData, frozen=True):
     """The commitment to the sequence, and the values to which the commitment is bound.
 
-    The deal and the attempt, which are also bound, are fields of the entry. `passes` is the number
-    of times that the set will be shuffled. PROOF.md in controller/deal/ defines the commitment.
+    The commitment is also bound to the deal and the attempt, which are fields of the entry.
+    `passes` is the number of times that the set will be shuffled. PROOF.md in controller/deal/
+    defines the commitment.
     """
 
     commitment: Hash
@@ -71,10 +72,10 @@ class CommittedData(EntryData, frozen=True):
 
 
 class CutData(EntryData, frozen=True):
-    """The number of cards that the players cut, and the seat that cut if it is known.
+    """The number of cards that the players cut, and the seat that cut, if it is known.
 
-    For a deal without a cut, `cut` is null and `reason` has the reason. `seat` and `reason` are
-    absent if they do not apply.
+    For a deal without a cut, `cut` is null and `reason` has the reason. `seat` is absent if it is
+    not known. `reason` is absent if there was a cut.
     """
 
     cut: int | None
@@ -142,8 +143,8 @@ class HandsBoxData(EntryData, frozen=True):
 class VerdictData(EntryData, frozen=True):
     """The outcome of an attempt, the reasons for it, and the numbers of cards.
 
-    `landed` has the number of cards in each place, without faces. `fed` is the number of cards fed
-    from the hopper, and `refed` is the number fed from the tray.
+    `landed` has the number of cards in each pocket and in the tray, without faces. `fed` is the
+    number of cards fed from the hopper, and `refed` is the number fed from the tray.
     """
 
     outcome: AttemptOutcome
@@ -157,11 +158,11 @@ class VerdictData(EntryData, frozen=True):
 class ReleasedData(EntryData, frozen=True):
     """The hands were released to the players.
 
-    `leader` is the seat that leads because of the cards, and `turned_up` is the card that decided
-    it. Each is absent if the rulebook or the deal has none. A deal of a match has two waiting
-    times. `due_to_ready_ms` is the time from when the deal was due until its hands were ready (0 if
-    they were ready before). `ready_to_button_ms` is the time from then until the command that
-    released them.
+    If the cards decide who leads, `leader` is the seat that leads. `turned_up` is the card that
+    decided it. Each is absent if the rulebook or the deal has none. A deal of a match has two
+    waiting times. `due_to_ready_ms` begins when the deal is due, and ends when its hands are ready.
+    It is 0 if they were ready before. `ready_to_button_ms` begins at that moment, and ends with the
+    command that released the hands.
     """
 
     at_ms: Ms
@@ -183,8 +184,8 @@ class SealedToChiefData(EntryData, frozen=True):
 class RevealedData(EntryData, frozen=True):
     """The seed and the cut of an attempt that has ended. `cut` is null for a deal without a cut.
 
-    `course` shows where each card went, for hands that were played. It is absent if the whole
-    record follows, and for hands that were released after a power cut.
+    For hands that were played, `course` shows where each card went. It is absent if the whole
+    record follows. It is also absent for hands that were released after a power cut.
     """
 
     seed: Hash
@@ -193,7 +194,7 @@ class RevealedData(EntryData, frozen=True):
 
 
 class WithdrawnData(EntryData, frozen=True):
-    """The hands locked in the machine must not be released any more. `reasons` has the causes."""
+    """The hands in the machine will not be released. `reasons` has the causes."""
 
     reasons: list[FaultName]
     at_ms: Ms
@@ -224,12 +225,12 @@ class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class RecordData(EntryData, frozen=True):
     """The opened record of an attempt: the face of the card in each place, and the nonce.
 
-    `hands` has the faces (hex), and `nonce` the nonce of the hash in `held`. Both are null in an
-    attempt whose hands were never held. `events` has the board events so far, with all looks that
-    may be published. `settled`, for an attempt that ended early, has the last status of the
-    sensors, if they were queried. `counted` is the number of `events` that the verdict's counts
-    include. `key` is the attempt's key. It opens the sealed rows, and all that it encrypts is
-    public by now.
+    `hands` has the faces (hex). `nonce` is the random number in the hash of `held`. Both are null
+    if the hands of the attempt were never held. `events` has the board events so far, with all
+    looks (readings of a card) that may be published. If an attempt ended early and the sensors were
+    queried, `settled` has the last status of the sensors. `counted` is the number of `events` that
+    the verdict's counts include. `key` is the attempt's key. It opens the sealed rows, whose
+    content is public now.
     """
 
     nonce: Hash | None
@@ -241,7 +242,7 @@ class RecordData(EntryData, frozen=True):
 
 
 class RecalledData(EntryData, frozen=True):
-    """Hands that were released are dealt again: a count was wrong, or the chief decided so."""
+    """Released hands are dealt again, because a count was wrong or the chief decided this."""
 
     reasons: list[FaultName]
 

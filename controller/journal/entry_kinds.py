@@ -27,10 +27,10 @@ class OpenedData(EntryData, frozen=True):
     """The daemon started. The fields describe the table and the program.
 
     `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
-    the back (A or B) of each set of cards at the table, by the id of the set.
-    `verify` is the table's Ed25519 key, which signs its heads. It is absent if the machine signs
-    none. `release` is the release that the program reports. It is absent if the program has no
-    release manifest.
+    the back (A or B) of each set of cards at the table, by the id of the set. `verify` is the
+    table's Ed25519 key, which signs its heads. It is absent if the machine signs no heads.
+    `release` is the release that the program reports. It is absent if the program has no release
+    manifest.
     """
 
     table: str
@@ -43,7 +43,7 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt. `by` is a name, `key` the chief's key (hex)."""
+    """The chief looked at a hand as it was dealt. `by` is a name; `key` is their key (hex)."""
 
     seat: Seat
     reason: str
@@ -88,17 +88,17 @@ class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MatchToldData(EntryData, frozen=True):
-    """Withheld events of the match that may be published now: all returns of a deal at once."""
+    """Withheld events of the match that are published now, such as all returns of a deal."""
 
     told: list[KeptEvent]
 
 
 class TransferredData(EntryData, frozen=True):
-    """The match moves to the table `to`, because a person decided so.
+    """The match moves to the table `to`, because a person decided this.
 
-    `to_head` is a head that the journal of that table had shortly before, if it was requested. `by`
-    is the person who decided. `entered_by` is the person who entered a verbal decision of the
-    chief, and is absent otherwise.
+    `to_head` is a head that the journal of that table had shortly before, if the head was
+    requested. `by` is the person who decided. `entered_by` is the person who entered a verbal
+    decision of the chief. It is absent if the decision was not verbal.
     """
 
     match: str
@@ -112,15 +112,16 @@ class TransferredData(EntryData, frozen=True):
 class TakenOverData(EntryData, frozen=True):
     """This table took a match over from `table`.
 
-    `head` is the head of that table's journal after its entry `n`. Entry `n` there is the entry
-    `transferred`. `digest` identifies the document of the match
+    `n` is the number of the entry `transferred` in that table's journal, and `head` is the head
+    after this entry. `digest` identifies the document of the match
     (controller/match/transfer_document.py). `sig` is that table's signature of the digest, made
     with the key `verify` (controller/signing/signed_commands.py). The sender of the command named
-    that key. The `meeting` follows, and then `events` entries of kind `match`, with times of this
-    table's clock. `proofs` has the commitments of the match's attempts so far, by table, deal and
-    attempt. `moves` has the earlier transfers of the match for the score sheet, and is absent if
-    the document has none. `by` is the person who decided. `entered_by` is the person who entered a
-    verbal decision of the chief, and is absent otherwise.
+    that key. The entry `meeting` follows. After it, as many entries of kind `match` follow as
+    `events` states, with times of this table's clock. `proofs` has the commitments of the match's
+    attempts so far, by table, deal and attempt. `moves` has the earlier transfers of the match for
+    the score sheet. It is absent if the document has none. `by` is the person who decided.
+    `entered_by` is the person who entered a verbal decision of the chief. It is absent if the
+    decision was not verbal.
     """
 
     match: str
@@ -162,8 +163,8 @@ class PauseEndedData(EntryData, frozen=True):
 class AcknowledgedData(EntryData, frozen=True):
     """A person acknowledged a fault, or answered a call of the match.
 
-    `name` is the name of the fault, or of the call in small letters. `board` is "" if no board is
-    concerned.
+    `name` is the name of the fault. For a call, it is the name of the call in small letters.
+    `board` is "" if the fault does not concern a board.
     """
 
     name: str
@@ -187,7 +188,7 @@ class SetClearedData(EntryData, frozen=True):
 
 
 class FaultData(EntryData, frozen=True):
-    """A fault was raised. `evidence` has the values that the text of the fault catalogue shows."""
+    """A fault was raised. `evidence` has the values for the text of the fault catalogue."""
 
     code: int
     name: FaultName
@@ -199,7 +200,7 @@ class FaultClearedData(FaultData, frozen=True):
 
 
 class CallData(EntryData, frozen=True):
-    """A player called the referee. `reason` is `button`, or is in the player's own words."""
+    """A player called the referee. `reason` is `button` or the player's own words."""
 
     seat: Seat
     reason: str
@@ -231,20 +232,20 @@ class CommandData(EntryData, frozen=True):
     """A signed command that was carried out or refused, and its sender.
 
     `key` is the signer's key (hex), or `panel` for a button of the table. `who` is the name in the
-    key's certificate. `person` is the person who gave the command with that key, or null if that
-    was not stated. `result` is the public part of the answer. `refused` replaces `result` if the
-    command was begun and could not be carried out.
+    key's certificate. `person` is the person who gave the command with that key. It is null if the
+    command named no person. `result` is the public part of the answer. If the command was begun and
+    could not be carried out, the entry has `refused` in place of `result`.
 
     `of` has the deal and attempt that the command named. `boot` is the run of the daemon that the
-    command was for, which is the present one. With `args`, `of`, `boot` and `sig`, everybody can
-    check the signature of the command (controller/signing/signed_commands.py). A command of a
-    button has only `args` of these fields. For `answer`, `tribute`, `return` and `take_over` these
-    fields are in a private row. If `args` has a fraction, an entry cannot contain it as an object.
-    Then `args` is the JSON text that was signed, and the command is always refused.
+    command was for. This is always the present run. With `args`, `of`, `boot` and `sig`, everybody
+    can check the signature of the command (controller/signing/signed_commands.py). A command of a
+    button has only `args` of these four fields. For `answer`, `tribute`, `return` and `take_over`
+    these fields are in a private row. An entry cannot contain a fraction. If `args` has a fraction,
+    the entry has `args` as the JSON text that was signed, and the command is always refused.
 
-    If `configure` is refused after it began, an earlier row has in `result` the `settings` that the
-    board accepted. `unknown` is the setting that was sent and got no answer; the board may have
-    accepted it.
+    If `configure` is refused after it began, an earlier row has in its `result` the `settings` that
+    the board accepted. `unknown` is a setting that was sent and got no answer. It is possible that
+    the board accepted this setting.
     """
 
     id: str

@@ -18,10 +18,6 @@ from controller.journal.entries import (
 from controller.journal.store import JournalStore
 
 
-def _no_callback(_: Any) -> None:
-    """Do nothing. This is the default of a callback that is not set."""
-
-
 class Journal:
     """The journal of a running machine, which numbers and chains entries and has them stored.
 
@@ -45,11 +41,9 @@ class Journal:
         `wall` returns UTC as ISO text. `boot` identifies this run of the daemon (hex). The event
         loop must be running.
         """
-        self.on_committed: Callable[[Sequence[ChainedEntry]], None] = _no_callback
-        self.on_failed: Callable[[StorageFailed], None] = _no_callback
-        self._store = store
-        self._committer = committer
-        self._wall = wall
+        self.on_committed: Callable[[Sequence[ChainedEntry]], None] = lambda entries: None
+        self.on_failed: Callable[[StorageFailed], None] = lambda failure: None
+        self._store, self._committer, self._wall = store, committer, wall
         self._boot = boot
         self.last_number, self.head = store.last()
         self.last_committed = self.last_synced = self._last_sync_requested = self.last_number

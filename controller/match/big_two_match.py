@@ -51,8 +51,7 @@ def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
     match = replace(match, confirmed=(*match.confirmed, event.by))
     if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
-    row = _deal_row(match, event.at_ms)
-    rows = (*match.rows, row)
+    rows = (*match.rows, _deal_row(match, event.at_ms))
     match = replace(match, rows=rows, totals=seat_totals(rows))
     if len(rows) >= match.profile.deals:
         return replace(match, phase=MatchPhase.OVER), ()

@@ -17,8 +17,8 @@ from controller.match.next_deal import (
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_finish
 from controller.match.rulings import require_authority
-from controller.match.sheet_rows import LeaderRow, StoppedRow, last_deal_row
-from controller.match.sheet_writing import make_deal_row
+from controller.match.sheet_rows import LeaderRow, last_deal_row
+from controller.match.sheet_writing import make_deal_row, stop_deal_under_way
 from controller.match.timing import note_lead
 from controller.messages import Seat
 from controller.rules import deal_result
@@ -180,7 +180,4 @@ def stop_deal(match: GuandanMatch, event: events.DealStopped) -> StepResult:
     require_authority("deal_stopped", event.role)
     if not is_ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")
-    number = next_row_number(match)
-    row = StoppedRow(row=number, at_ms=event.at_ms, deal=match.deal, reason=event.reason)
-    noted = add_row(replace(match, clocks=(), suspended=None, claimed=None), row)
-    return continue_match(noted, event.at_ms)
+    return continue_match(stop_deal_under_way(match, event.reason, event.at_ms), event.at_ms)

@@ -325,8 +325,7 @@ def void_deal(match: AnyMatch, event: events.DealVoided) -> StepResult:
     """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
-    stopped = replace(match, suspended=None, claimed=None)
-    return _redeal(stopped, event.reason, event)
+    return _redeal(replace(match, suspended=None, claimed=None), event.reason, event)
 
 
 def required_counts(match: AnyMatch) -> dict[Seat, int]:

@@ -60,9 +60,9 @@ class SetShuffled(SeatEventBase, frozen=True, tag="Shuffled"):
 class SetCut(MatchEventBase, frozen=True, tag="Cut"):
     """The player at `seat` cut a packet of `n` cards.
 
-    If `n` is None, the deal continues uncut, for a reason. `ahead` is True if the cut was made
-    while the previous deal was still played. The cutter of the next deal was not known then, so the
-    cut of any seat is valid (provisional).
+    If `n` is None, the deal continues without a cut, for a reason. `ahead` is True if the cut was
+    made while the previous deal was still played. At that time it was not known which seat must
+    cut, so the cut of any seat is valid (provisional).
     """
 
     seat: Seat | None = None
@@ -73,7 +73,7 @@ class SetCut(MatchEventBase, frozen=True, tag="Cut"):
 class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
     """A person turned up a card, which decides who draws the first card.
 
-    The card is written in the notation of faces.
+    `card` is written as a face, for example H9 or SJ.
     """
 
     card: str
@@ -82,8 +82,8 @@ class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
     """Four right hands are ready. In a first deal, `turned_to` got the turned-up card.
 
-    In Big Two `turned_to` has the card that must lead. A machine may withhold both fields until the
-    hands are released.
+    In Big Two, `turned_to` is the seat that has the card that must lead. A machine can withhold
+    both fields until the hands are released.
     """
 
     turned_to: Seat | None = None
@@ -93,7 +93,7 @@ class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
 class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
     """The attempt ended as a misdeal or as void, so the deal needs another attempt.
 
-    The machine or a count decided that. `reasons` has the causes.
+    The machine or a count decided this. `reasons` has the causes.
     """
 
     reasons: tuple[str, ...]
@@ -106,7 +106,7 @@ class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
 class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
     """The players have their hands, so the deal has begun.
 
-    `turned_to` and `turned_up` are as in the event `Dealt`, if they were withheld there.
+    If `turned_to` and `turned_up` were withheld in the event `Dealt`, this event has them.
     """
 
     turned_to: Seat | None = None
@@ -127,7 +127,7 @@ class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
     """The referee counted all four hands, after a search for missing cards.
 
-    The chief decides about the second claim of a pair. `found`: a card from the floor or from a
+    If a pair claims a second time, the chief decides. `found`: a card from the floor or from a
     pocket made the counts right. `by`: the person who counted or decided. `entered_by`: the person
     who entered a verbal decision of the chief.
     """
@@ -150,8 +150,8 @@ class DealVoided(ChiefDecisionBase, frozen=True, tag="DealVoided"):
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
     """The answer to the question whether the payers have both big jokers (抗贡).
 
-    `stands` is True if they have both. The event does not show which payer has which joker. A
-    different answer before a card is laid or led is a correction.
+    `stands` is True if they have both. The event does not show which payer has which joker. If a
+    different answer comes before a card is laid or led, it is a correction.
     """
 
     stands: bool
@@ -268,9 +268,9 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
     """The result of a recorded deal was wrong and is corrected. The facts of later deals stay.
 
-    `choice`: the new result counts from now on, or it counts and the later deals are void, or
-    nothing changes. `by`: the person who decided. `entered_by`: the person who entered a verbal
-    decision of the chief.
+    `choice` has three values: the new result counts from now on; it counts and the later deals are
+    void; or nothing changes. `by`: the person who decided. `entered_by`: the person who entered a
+    verbal decision of the chief.
     """
 
     deal: int

@@ -165,8 +165,7 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
         return end_match(match, end, at_ms)
     match = replace(match, verdict=None, score=None, extra=False)
     if isinstance(end, ExtraDealNeeded):
-        waiting = replace(match, phase=MatchPhase.MATCH_CHECK)
-        return waiting, (RefereeCalled("extra_deal"),)
+        return replace(match, phase=MatchPhase.MATCH_CHECK), (RefereeCalled("extra_deal"),)
     if not match.deal:
         return replace(match, phase=MatchPhase.SETUP), ()
     if is_leader_unnamed(match):

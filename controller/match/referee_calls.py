@@ -9,28 +9,13 @@ from typing import Literal, cast, get_args
 
 from controller.match.clocks import duty_clocks
 from controller.match.clocks.duty_clocks import ClockDuty
+from controller.match.clocks.stopwatch import OverrunReason
 from controller.match.match_effects import AddedTimeDue, ClockReported, MatchEffect, RefereeCalled
 from controller.match.match_effects import MatchCallReason as AskedFor
 from controller.match.match_state import AnyMatch
 from controller.match.next_deal import is_added_time_open
 from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.messages import Seat
-
-OverrunReason = Literal[
-    "play_warning",
-    "play_violation",
-    "tribute_warning",
-    "tribute_violation",
-    "return_warning",
-    "return_violation",
-    "opening_over",
-    "late_regulations",
-    "late_default",
-]
-"""The kinds of clock reports that ask a referee to examine an offence.
-
-The other kinds only inform the hall.
-"""
 
 TransferReason = Literal["hands_unknown"]
 """The reason for a call in a deal whose table did not deal its hands."""

@@ -37,8 +37,7 @@ def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = duty_clocks.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch) and match.choices is not None and is_stopped(match):
-        later = extend_deadline(match.choices, at_ms - match.now_ms)
-        match = replace(match, choices=later)
+        match = replace(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
     match = replace(match, now_ms=at_ms, clock=clock, clocks=clocks)
     said: Effects = tuple(ClockReported(due) for due in (*announced, *dues))
     match, more = _change_by_time(match, announced, dues, at_ms)

@@ -186,6 +186,5 @@ def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
         return replace(moved, ended_ms=moved.ended_ms + by_ms)
     if isinstance(moved, RulingProposed):
-        at_ms = moved.charge.at_ms + by_ms
-        return replace(moved, charge=replace(moved.charge, at_ms=at_ms))
+        return replace(moved, charge=replace(moved.charge, at_ms=moved.charge.at_ms + by_ms))
     return moved

@@ -36,7 +36,6 @@ SIGNATURE: Final = f"{MANIFEST}.sig"
 CACHE: Final = "__pycache__"
 OPTIMIZATION_LEVELS: Final = {"": 0, "opt-1": 1, "opt-2": 2}
 """Optimization levels of compiled files, by the mark in the file's name."""
-_ODD_TAG: Final = "dealtable/odd/1"
 
 
 class ProgramFileKind(Enum):
@@ -133,7 +132,7 @@ def parse_compiled_name(file: str) -> tuple[str, int | None]:
 
 def _hash_odd(kind: ProgramFileKind, what: bytes) -> str:
     return hashlib.sha256(
-        length_prefixed(_ODD_TAG) + length_prefixed(kind.value) + length_prefixed(what)
+        length_prefixed("dealtable/odd/1") + length_prefixed(kind.value) + length_prefixed(what)
     ).hexdigest()
 
 
@@ -199,7 +198,6 @@ FIRMWARE_FOLDER: Final = "drivers/firmware"
 REMEMBERED_FILE: Final = "release.json"
 """File in the state directory with the highest serial that ran there."""
 _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$")
-_BOARD_KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
 
 
 class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
@@ -262,7 +260,7 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
         raise FileError(f"{path}: has no FIRMWARE_VERSION = (major, minor, patch)")
     version = ".".join(part.decode() for part in found.groups())
     firmware = Firmware(version=version, hash=firmware_hash(files).hex())
-    return dict.fromkeys(_BOARD_KINDS, firmware)
+    return dict.fromkeys(("dealer", "reader"), firmware)
 
 
 def read_running_release(state_dir: Path, folder: Path | None = None) -> ProgramRelease | None:

@@ -34,8 +34,6 @@ _KEY_BYTES: Final = 32
 _FINGERPRINT_DIGITS, _DIGITS_PER_GROUP = 16, 4
 _DATE_LENGTH: Final = 10
 """Characters of a day, YYYY-MM-DD."""
-_FINGERPRINT_CONTEXT: Final = "dealtable/fingerprint/1"
-_PROOF_CONTEXT: Final = "dealtable/certificate/1"
 _PROOF_BYTES: Final = 64
 _ANY_SCALAR: Final = b"\x01" * _KEY_BYTES
 _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
@@ -87,7 +85,7 @@ def fingerprint(certificate: Certificate) -> str:
     """Return sixteen hex digits, in groups of four, that identify a certificate's public keys."""
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     digits = hashlib.sha256(
-        b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))
+        b"".join(length_prefixed(key) for key in ("dealtable/fingerprint/1", *keys))
     ).hexdigest()
     return "-".join(textwrap.wrap(digits[:_FINGERPRINT_DIGITS], _DIGITS_PER_GROUP))
 
@@ -245,7 +243,7 @@ def _certificate_signed_bytes(certificate: Certificate) -> bytes:
     role, end = certificate.role, certificate.expires
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     said = (certificate.name, role.value if role else "", *keys, end.isoformat() if end else "")
-    return b"".join(length_prefixed(each) for each in (_PROOF_CONTEXT, *said))
+    return b"".join(length_prefixed(each) for each in ("dealtable/certificate/1", *said))
 
 
 def _checked_name(text: str) -> str:

@@ -210,9 +210,6 @@ def format_moment(moment: datetime | None) -> str:
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
-_FolderContent = frozenset[tuple[str, str, tuple[int, ...]]]
-
-
 class FolderRoster(Roster):
     """A roster that reads its folder again when a file in it changes.
 
@@ -345,7 +342,7 @@ def _is_named_by_file(client: Certificate, path: Path) -> bool:
     return False
 
 
-def _folder_content(folder: Path) -> _FolderContent:
+def _folder_content(folder: Path) -> frozenset[tuple[str, str, tuple[int, ...]]]:
     """Return a value that changes when a certificate file in the folder changes.
 
     No file is opened. The value includes the time of the last change to the inode (ctime), which

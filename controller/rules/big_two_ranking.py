@@ -203,7 +203,9 @@ def final_ranking(
     Raises ValueError if an entrant has a deal twice.
     """
     record = _RankingRecord(played)
-    tests: list[tuple[RankingReason, _TieBreakTest]] = [("total", _total_points)]
+    tests: list[tuple[RankingReason, _TieBreakTest]] = [
+        ("total", lambda tied, record: {entrant: record.totals[entrant] for entrant in tied})
+    ]
     tests += [(name, _TIE_BREAK_TESTS[name]) for name in final.tie_breaks]
     standings: list[RankingLine] = []
     for n, (entrant, by) in enumerate(_order_tied(sorted(record.rows), tests, record), start=1):
@@ -254,10 +256,6 @@ def _order_tied(
         equal = [entrant for entrant in tied if keys[entrant] == key]
         for entrant, by in _order_tied(equal, later, record):
             yield entrant, by or (name if n else None)
-
-
-def _total_points(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
-    return {entrant: record.totals[entrant] for entrant in tied}
 
 
 def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 
 import msgspec
 from msgspec.structs import replace
@@ -59,7 +58,13 @@ def value_words(key: str, value: object) -> Words:
     if _value_name(value) in words.choices:
         return words.choices[_value_name(value)]
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return _list_words(words, value)
+        if not value:
+            return _common_words(value)
+        items = [words.choices.get(_value_name(one)) or _common_words(one) for one in value]
+        en = words.joined.join(item.en for item in items)
+        zh = words.joined.replace(", ", "、").join(item.zh for item in items)
+        text = Words(en.replace("−0", "0"), zh.replace("−0", "0"))  # Zero has no sign.
+        return text if words.unit is None else _with_unit(words.unit, text)
     if isinstance(value, int) and not isinstance(value, bool):
         return _number_words(words, value)
     return _common_words(value)
@@ -88,16 +93,6 @@ def has_no_effect(profile: Profile, key: str) -> bool:
         and (other not in profile.left_to_event or profile.is_settled(other))
         for other, values in deciding.items()
     )
-
-
-def _list_words(words: KeyText, values: Sequence[object]) -> Words:
-    if not values:
-        return _common_words(values)
-    items = [words.choices.get(_value_name(value)) or _common_words(value) for value in values]
-    en = words.joined.join(item.en for item in items)
-    zh = words.joined.replace(", ", "、").join(item.zh for item in items)
-    en, zh = en.replace("−0", "0"), zh.replace("−0", "0")  # Zero has no sign.
-    return Words(en, zh) if words.unit is None else _with_unit(words.unit, Words(en, zh))
 
 
 def _number_words(words: KeyText, value: int) -> Words:
@@ -138,5 +133,4 @@ def _value_name(value: object) -> str:
 
 @cache
 def _keys_file() -> _KeysFile:
-    text = resources.files("controller.rules").joinpath("keys.toml").read_text("utf-8")
-    return toml_files.parse(text, _KeysFile, name="keys.toml")
+    return toml_files.read_resource("controller.rules", "keys.toml", _KeysFile)

@@ -63,19 +63,6 @@ def decide_match(
         return MatchVerdict(extra_result.winners, "extra_deal")
     if not is_limit_reached(profile, standing.deals, time_up=time_up):
         return None
-    return _decide_by_level(profile, standing, knockout=knockout)
-
-
-def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
-    """Return True if a match has reached its limit of deals or time. Source: seed 000 A14.2."""
-    method, rules = profile.ending.method, profile.ending
-    by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
-    return by_deals or (method in ("timed", "timed_deals") and time_up)
-
-
-def _decide_by_level(
-    profile: GuandanProfile, standing: MatchStanding, *, knockout: bool
-) -> MatchVerdict | ExtraDealNeeded:
     ahead = standing.levels.NS - standing.levels.EW
     if ahead:
         return MatchVerdict("NS" if ahead > 0 else "EW", "level")
@@ -87,6 +74,13 @@ def _decide_by_level(
     if equal == "extra_deal" or ns == ew:  # Equal rows: neither side has left the start.
         return ExtraDealNeeded()
     return MatchVerdict("NS" if ns < ew else "EW", "first_to_reach")
+
+
+def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
+    """Return True if a match has reached its limit of deals or time. Source: seed 000 A14.2."""
+    method, rules = profile.ending.method, profile.ending
+    by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
+    return by_deals or (method in ("timed", "timed_deals") and time_up)
 
 
 PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})

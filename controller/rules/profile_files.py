@@ -99,7 +99,15 @@ def _load_once(name: str) -> Profile:
 
     A table, a console and a simulator of a hall request it many times.
     """
-    return read_profile(_profile_text(name), f"{name}.toml")
+    if name not in profile_names():
+        known = profile_names()
+        raise UnknownProfile(
+            f"profile {toml_text(name)}: expected one of {', '.join(known)}",
+            f"没有规则 {toml_text(name)}：应为 {'、'.join(known)} 之一",
+        )
+    return read_profile(
+        _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml"
+    )
 
 
 def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
@@ -133,7 +141,14 @@ def apply_event_file(profile: Profile, event: Path) -> Profile:
     if about.profile != profile.name:
         told = toml_text(about.profile)
         raise ProfileError(f'{name}: profile = {told}: expected "{profile.name}"')
-    _refuse_forbidden_keys(profile, raw, name)
+    allowed = [key for key in type(profile).__struct_fields__ if key not in _KEYS_NO_EVENT_MAY_SET]
+    for key in raw:
+        if key in _KEYS_NO_EVENT_MAY_SET:
+            raise ProfileError(f"{name}: {key}: no event can change it")
+        if key not in allowed:
+            known = [*_EventHeading.__struct_fields__, *allowed]
+            mistake = unknown_key_mistake(toml_text(key)[1:-1], key, known)
+            raise ProfileError(f"{name}: {mistake.text}")
     settled = tuple(key for key, _ in flatten_tables(raw))
     rules = rules_by_key(profile)
     whole = _merge_tables(msgspec.to_builtins(profile), raw)
@@ -165,20 +180,6 @@ def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
     return _EventHeading(**clean)
 
 
-def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
-    """Raise ProfileError for a key that a tournament may not change, or that no profile has."""
-    of_profile = [
-        key for key in type(profile).__struct_fields__ if key not in _KEYS_NO_EVENT_MAY_SET
-    ]
-    for key in raw:
-        if key in _KEYS_NO_EVENT_MAY_SET:
-            raise ProfileError(f"{name}: {key}: no event can change it")
-        if key not in of_profile:
-            known = [*_EventHeading.__struct_fields__, *of_profile]
-            told = toml_text(key)[1:-1]
-            raise ProfileError(f"{name}: {unknown_key_mistake(told, key, known).text}")
-
-
 def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
     """Return the profile, with missing values from its base profile and the source of each rule."""
     same_text = raw.pop("same_text", False)
@@ -207,7 +208,11 @@ def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
     whole.setdefault("like", None)
     for said in ("left_to_event", "departs"):
         whole.setdefault(said, getattr(other, said) if other and same_text else {})
-    profile = toml_files.convert_tables(whole, _profile_type(raw, name), ProfileError, name=name)
+    game = raw.get("game")
+    if not isinstance(game, str) or game not in _PROFILE_TYPES:
+        games = ", ".join(_PROFILE_TYPES)
+        raise ProfileError(f"{name}: game = {toml_text(game)}: expected one of {games}")
+    profile = toml_files.convert_tables(whole, _PROFILE_TYPES[game], ProfileError, name=name)
     named = [*told, *proposed, *profile.left_to_event, *profile.departs]
     _require_source_for_each_key(name, unsaid, named, keys)
     for key in profile.departs:
@@ -226,14 +231,6 @@ def _base_profile(raw: dict[str, Any], name: str) -> Profile | None:
     game = next(name for name, shape in _PROFILE_TYPES.items() if isinstance(other, shape))
     raw.setdefault("game", game)
     return other
-
-
-def _profile_type(raw: dict[str, Any], name: str) -> type[Profile]:
-    game = raw.get("game")
-    if not isinstance(game, str) or game not in _PROFILE_TYPES:
-        told = toml_text(game)
-        raise ProfileError(f"{name}: game = {told}: expected one of {', '.join(_PROFILE_TYPES)}")
-    return _PROFILE_TYPES[game]
 
 
 def _require_source_for_each_key(
@@ -271,16 +268,6 @@ def _key_and_its_tables(key: str) -> Iterator[str]:
         key = key.rpartition(".")[0]
 
 
-def _profile_text(name: str) -> str:
-    if name not in profile_names():
-        known = profile_names()
-        raise UnknownProfile(
-            f"profile {toml_text(name)}: expected one of {', '.join(known)}",
-            f"没有规则 {toml_text(name)}：应为 {'、'.join(known)} 之一",
-        )
-    return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
-
-
 def _folder() -> resources.abc.Traversable:
     return resources.files("controller.rules") / "profiles"
 
@@ -292,8 +279,12 @@ class ProfilesByHash:
     """
 
     def __init__(self, events: Sequence[Path] = ()) -> None:
-        settled = [load_profile(_profile_name_in(event), event) for event in events]
-        self._event_profiles = {profile_hash(profile): profile for profile in settled}
+        self._event_profiles: dict[bytes, Profile] = {}
+        for event in events:
+            text = toml_files.read_text(event, ProfileError)
+            raw = toml_files.parse_tables(text, ProfileError, name=str(event))
+            profile = load_profile(str(raw.get("profile", "")), event)
+            self._event_profiles[profile_hash(profile)] = profile
 
     def find(self, hashed: bytes) -> Profile | None:
         """Return the profile with that hash, or None if this program does not have its rules.
@@ -302,12 +293,6 @@ class ProfilesByHash:
         """
         settled = self._event_profiles.get(hashed)
         return _own_profiles_by_hash().get(hashed) if settled is None else settled
-
-
-def _profile_name_in(event: Path) -> str:
-    """Return the name of the profile that a tournament's file changes. Raises ProfileError."""
-    text = toml_files.read_text(event, ProfileError)
-    return str(toml_files.parse_tables(text, ProfileError, name=str(event)).get("profile", ""))
 
 
 @cache

@@ -6,7 +6,6 @@ regulations.toml.
 """
 
 from functools import cache
-from importlib import resources
 
 import msgspec
 
@@ -165,6 +164,4 @@ def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[O
 
 @cache
 def _regulations_file() -> _RegulationsFile:
-    name = "regulations.toml"
-    text = resources.files("controller.rules").joinpath(name).read_text("utf-8")
-    return toml_files.parse(text, _RegulationsFile, name=name)
+    return toml_files.read_resource("controller.rules", "regulations.toml", _RegulationsFile)

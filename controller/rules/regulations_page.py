@@ -69,7 +69,15 @@ def regulations_text(profile: Profile) -> str:
 
 def _page_lines(profile: Profile) -> PageLines:
     found = regulations_to_settle(profile)
-    yield from _page_head(profile)
+    yield from _hanging_lines(f"补充规定  Supplementary regulations  ({profile.name})")
+    yield from _hanging_lines(profile.title_zh, profile.title_en)
+    yield from _hanging_lines(profile.source)
+    if profile.event is None:
+        yield f"赛事 Event: {_BLANK}  主办方 Organizer: {_BLANK}"
+    else:
+        event = profile.event
+        yield from _hanging_lines(f"赛事 Event: {event.title_zh}", event.title_en)
+        yield from _hanging_lines(f"主办方 Organizer: {event.organizer}")
     yield from _hanging_lines(f"条文 articles: {found.cited.zh}  {found.cited.en}")
     yield from _section(
         "一",
@@ -103,18 +111,6 @@ def _page_lines(profile: Profile) -> PageLines:
     yield _RULE
     yield "主办方 Organizer  ____________________   日期 date ____________"
     yield "裁判长 Chief referee  ________________   日期 date ____________"
-
-
-def _page_head(profile: Profile) -> PageLines:
-    yield from _hanging_lines(f"补充规定  Supplementary regulations  ({profile.name})")
-    yield from _hanging_lines(profile.title_zh, profile.title_en)
-    yield from _hanging_lines(profile.source)
-    if profile.event is None:
-        yield f"赛事 Event: {_BLANK}  主办方 Organizer: {_BLANK}"
-    else:
-        event = profile.event
-        yield from _hanging_lines(f"赛事 Event: {event.title_zh}", event.title_en)
-        yield from _hanging_lines(f"主办方 Organizer: {event.organizer}")
 
 
 def _hanging_lines(*parts: str) -> PageLines:

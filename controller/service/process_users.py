@@ -92,7 +92,17 @@ def create_table_folders(config: TableConfig) -> None:
             _create_keys(config)
         else:
             _create_separated_folders(config, users)
-        _create_runtime_dir(config.table.runtime_dir, users)
+        folder = config.table.runtime_dir
+        try:
+            if users is None:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            else:
+                _create_folder(folder, users.machine, 0o700)
+        except OSError as error:
+            raise CliError(
+                f"runtime_dir {folder} cannot be made ({error.strerror}): "
+                "name a folder under /run or /dev/shm that is yours"
+            ) from error
     except RosterError as error:
         raise CliError(str(error)) from error
     except OSError as error:
@@ -189,19 +199,6 @@ def _create_keys(config: TableConfig) -> None:
     create_table_keys(config.table.state_dir, config.gateway_dir)
 
 
-def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
-    try:
-        if users is None:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        else:
-            _create_folder(folder, users.machine, 0o700)
-    except OSError as error:
-        raise CliError(
-            f"runtime_dir {folder} cannot be made ({error.strerror}): "
-            "name a folder under /run or /dev/shm that is yours"
-        ) from error
-
-
 def _create_folder(folder: Path, owner: User, mode: int) -> None:
     """Create a folder, and set its owner and mode. An existing folder is kept.
 
@@ -224,13 +221,20 @@ def _find_problems(
         ("runtime_dir", table.runtime_dir),
         ("the socket's folder", config.socket.parent),
     ):
-        yield from _find_wrong_owner(key, folder, users.machine)
+        for uid in (found.stat().st_uid for found in existing_paths(folder)):
+            if uid != users.machine.uid:
+                yield (
+                    f"{key} {folder} belongs to {user_name(uid)}, not to table.user "
+                    f"{users.machine.name}: chown -R {users.machine.name} it"
+                )
     for key, folder in (
         ("state_dir", table.state_dir),
         ("runtime_dir", table.runtime_dir),
         ("clients", place / CLIENTS_FOLDER),
     ):
-        yield from _find_open_mode(key, folder)
+        for mode in (stat.S_IMODE(found.stat().st_mode) for found in existing_paths(folder)):
+            if mode & 0o077:
+                yield f"{key} {folder} is open to others (mode {mode:04o}): chmod 0700 it"
     yield from _find_writable(
         users.gateway,
         *(*files, table.state_dir, table.runtime_dir, config.socket.parent),
@@ -253,23 +257,6 @@ def _find_problems(
                     f"{key} {port}: gateway.user {gateway.name} could listen to the cards there: "
                     f"take it out of the group {status.st_gid}, and chmod o-rw"
                 )
-
-
-def _find_wrong_owner(key: str, folder: Path, owner: User) -> Iterator[str]:
-    for found in existing_paths(folder):
-        uid = found.stat().st_uid
-        if uid != owner.uid:
-            yield (
-                f"{key} {folder} belongs to {user_name(uid)}, not to table.user {owner.name}: "
-                f"chown -R {owner.name} it"
-            )
-
-
-def _find_open_mode(key: str, folder: Path) -> Iterator[str]:
-    for found in existing_paths(folder):
-        mode = stat.S_IMODE(found.stat().st_mode)
-        if mode & 0o077:
-            yield f"{key} {folder} is open to others (mode {mode:04o}): chmod 0700 it"
 
 
 def _find_writable(gateway: User, *paths: Path) -> Iterator[str]:

@@ -224,7 +224,9 @@ class _Page:
             self._labelled("end", sheet.end_at or "—"),
         ]
         if sheet.start_ms is not None and sheet.end_ms is not None:
-            times.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
+            minutes, seconds = divmod((sheet.end_ms - sheet.start_ms) // 1000, 60)
+            hours, minutes = divmod(minutes, 60)
+            times.append(self._labelled("took", f"{hours}:{minutes:02d}:{seconds:02d}"))
         yield from pack(times, PAGE_WIDTH)
 
     # -- the deals -------------------------------------------------------------
@@ -363,21 +365,17 @@ class _Page:
             )
             told.append(self._labelled("total", scores))
         yield from pack(told, PAGE_WIDTH)
-        yield from pack(self._points(), PAGE_WIDTH)
-
-    def _points(self) -> list[str]:
-        score = self._sheet.score
-        if score is None:
-            return []
-        told = []
+        if sheet.score is None:
+            return
+        points = []
         for name in ("match_points", "level_points", "deal_points", "total"):
-            numbers = getattr(score, name)
+            numbers = getattr(sheet.score, name)
             if numbers is not None:
-                told.append(self._labelled(name, self._side_values(numbers)))
-        labels = [self._in_language(all_keys()[key].label) for key in score.provisional]
+                points.append(self._labelled(name, self._side_values(numbers)))
+        labels = [self._in_language(all_keys()[key].label) for key in sheet.score.provisional]
         if labels:
-            told.append(f"{self._label('provisional')}{self._label('comma').join(labels)}")
-        return told
+            points.append(f"{self._label('provisional')}{self._label('comma').join(labels)}")
+        yield from pack(points, PAGE_WIDTH)
 
     def _side_values(self, numbers: Mapping[Any, object]) -> str:
         return "  ".join(f"{self._in_language(SIDE_NAMES[side])} {numbers[side]}" for side in BOTH)
@@ -428,10 +426,3 @@ def _row(texts: Sequence[str], widths: Sequence[int], gap: str) -> str:
 def _indented(text: str) -> Iterator[str]:
     for line in wrap(text, PAGE_WIDTH - len(_INDENT)):
         yield _INDENT + line
-
-
-def _duration_text(ms: int) -> str:
-    """Return a duration as hours, minutes and seconds, such as "1:05:09"."""
-    minutes, seconds = divmod(ms // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}"

@@ -8,7 +8,7 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -195,9 +195,9 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
             lines.ranges = {}
-            watch, bare_s = _Stopwatch(), -tree_cpu_s(bare.process.pid)
+            watch, bare_s = _start_watch(), -tree_cpu_s(bare.process.pid)
             await asyncio.sleep(seconds)
-            spent = watch.elapsed()
+            spent = watch()
             bare_s += tree_cpu_s(bare.process.pid)
             spans = lines.ranges.values()
             return DrainCost(
@@ -226,28 +226,26 @@ async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[J
 async def _join_with_archive(at: Sequence[FeedAddress]) -> JoinCost:
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with open_feed_reader(folder) as lines, asyncio.timeout(_START_TIMEOUT_S):
-            watch = _Stopwatch()
+            watch = _start_watch()
             lines.open(at)
             await lines.wait_until_complete()
-            return watch.elapsed()
+            return watch()
 
 
 async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
-    watch = _Stopwatch()
+    watch = _start_watch()
     with open_lines(at):
-        return watch.elapsed()
+        return watch()
 
 
-class _Stopwatch:
-    """A stopwatch for elapsed time and for the processor time of this process."""
+def _start_watch() -> Callable[[], JoinCost]:
+    """Return a function that measures from now on.
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._began_s, self._cpu_s = self._loop.time(), time.process_time()
-
-    def elapsed(self) -> JoinCost:
-        """Return both times since the start."""
-        return JoinCost(self._loop.time() - self._began_s, time.process_time() - self._cpu_s)
+    It returns the elapsed time and the processor time of this process.
+    """
+    loop = asyncio.get_running_loop()
+    began_s, cpu_s = loop.time(), time.process_time()
+    return lambda: JoinCost(loop.time() - began_s, time.process_time() - cpu_s)
 
 
 async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:

@@ -155,13 +155,9 @@ class TimedHardware(HardwareOnPtys):
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         self._frames = HeldFrames()
+        self.due = self._frames.due
         self._lines: dict[BoardName, TimedLine] = {}
         super().__init__(plan, boots)
-
-    @property
-    def due(self) -> asyncio.Event:
-        """A flag that is set while an event of a card is held back for its turn."""
-        return self._frames.due
 
     def make_line(self, name: BoardName, spoil: PtyNoise) -> TimedLine:
         """Return the timed serial line of the board `name`."""

@@ -191,7 +191,7 @@ class CampaignPeople:
             # A person starts the daemon if the screen is dark and the daemon needs that.
             waits = "daemon" in self._host.needs_person and silent_s > SCREEN_SILENT_S + REACT_S
             may_start = waits and self._memory.may_retry("start_daemon")
-            return self._actions.start_daemon() if may_start else None
+            return self._actions.act("start_daemon") if may_start else None
         state, truth = self._state, self._host.sim.world.truth()
         if state is None:
             return None
@@ -199,7 +199,7 @@ class CampaignPeople:
         if self._memory.has_lasted("STORAGE_FAILED", REACT_S):
             # Without room on the disk no other action helps.
             full = "disk" in self._host.needs_person and self._memory.may_retry("make_room")
-            return self._actions.free_disk() if full else None
+            return self._actions.act("make_room") if full else None
         looks = [self._check_safety, self._check_boards, self._handle_failure]
         if state.machine.phase in self._steps:
             looks.append(self._steps[state.machine.phase])
@@ -211,9 +211,9 @@ class CampaignPeople:
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
         """Return the action for a pressed emergency stop, an open lid, or their wrong sensors."""
         if self._memory.has_lasted("estop pressed", REACT_S):
-            return self._actions.release_estop()
+            return self._actions.act("release_estop")
         if self._memory.has_lasted("lid open", REACT_S):
-            return self._actions.close_lid()
+            return self._actions.act("close_lid")
         # A sensor is wrong if the table reports an open lid that is closed, or a pressed emergency
         # stop that is not pressed.
         lies = (not truth.lid_open and self._memory.has_lasted("LID_OPENED", MEND_AFTER_S)) or (
@@ -250,7 +250,7 @@ class CampaignPeople:
                     return self._actions.count_set(name)
             long = self._memory.has_lasted("SET_BARRED", REACT_S)
             if loaded in barred and long and self._memory.may_retry(f"barred {loaded}"):
-                return self._change_set(state)
+                return self._actions.change_set(state.machine.card_set or SETS[0].id)
             return None
         if max(self._memory.duration_s(name) for name in reasons) < REACT_S:
             return None
@@ -270,11 +270,8 @@ class CampaignPeople:
         another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
         self._last_clearing = (attempt, "changed" if another else "back")
         if another and before != self._last_clearing:
-            return self._change_set(state)
+            return self._actions.change_set(state.machine.card_set or SETS[0].id)
         return self._actions.collect(state.machine.card_set)
-
-    def _change_set(self, state: PublicState) -> PeopleAction:
-        return self._actions.change_set(state.machine.card_set or SETS[0].id)
 
     # The steps of a deal.
 
@@ -283,8 +280,7 @@ class CampaignPeople:
 
         After a failed attempt the machine begins again, or waits for a referee's command.
         """
-        failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
-        if not failed:
+        if not state.fairness or state.fairness[-1].outcome not in _FAILED:
             return self._actions.command("start_deal", Role.REFEREE)
         if any(one.barred and one.id == state.machine.card_set for one in state.sets):
             return None
@@ -321,7 +317,7 @@ class CampaignPeople:
             if first:
                 return self._actions.take_hands()
             left = self._memory.has_lasted("cards left", REACT_S)
-            return self._actions.take_out() if left else None
+            return self._actions.act("take_out") if left else None
         if truth.lift_down and (any(truth.hands) or truth.table):
             return self._actions.load()
         if not self._memory.has_lasted("waiting", MEND_AFTER_S):

@@ -86,9 +86,10 @@ def merge_reports(
         deals=sum(report.deals for report in reports),
         needless_misdeals=sum(attempt.needless for attempt in attempts),
         left_behind=sum(report.left_behind for report in reports),
-        ready_without_redeal=sum(len(deal) == 1 and _is_ready(deal) for deal in deals),
+        ready_without_redeal=sum(len(deal) == 1 and (deal[-1].outcome == "ok") for deal in deals),
         ready_without_hand=sum(
-            _is_ready(deal) and not any(attempt.hands for attempt in deal) for deal in deals
+            (deal[-1].outcome == "ok") and not any(attempt.hands for attempt in deal)
+            for deal in deals
         ),
         seed=plan.seed,
         level=plan.faults,
@@ -203,10 +204,6 @@ def _findings(report: CampaignReport) -> Iterator[str]:
         at = f" attempt {finding.attempt}" if finding.attempt else ""
         yield f"{finding.kind} in {where}{at}: {finding.words}"
         yield f"  dealtable campaign --faults {report.level} --replay {where}"
-
-
-def _is_ready(deal: tuple[LifeAttempt, ...]) -> bool:
-    return deal[-1].outcome == "ok"
 
 
 def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: Iterable[str]) -> None:

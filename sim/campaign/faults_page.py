@@ -17,21 +17,26 @@ from sim.mechanics.fault_menu import Bound, FaultMenuEntry, WearLevel, fault_men
 _HEAD = """\
 # The faults of a simulated machine
 
-This page is generated from sim/faults.toml with
+This page lists the faults that the simulator can cause, and what the table did about each of them.
+This command generates the page from sim/faults.toml:
 
     python -m tests.pages write
 
 ## The menu
 
-The column *strikes* shows where a fault occurs:
+A fault *strikes* when it takes effect. The column *strikes* shows what it affects:
 
-* *a card*: when the card is fed or read, or passes the gate.
-* *the set*: in the cards in the hopper, or in the cards that are put into it next.
-* *a part* of the machine, *the line* (a serial line), *a board*, or *the host* of the daemon.
+* *a card*: the fault strikes when the card is fed or read, or passes the gate.
+* *the set*: the fault changes the cards in the hopper, or the cards that are put into it next.
+* *a part* of the machine, *the line* (a serial line), *a board*, or *the host*, which is the
+  computer of the table's program.
 
-A fault strikes at once, at card N (`at`), or at a seeded `rate`. With `repeat` it stays. The codes
-of *right blame* are the right causes of the fault. The machine absorbs a *mild* fault, without a
-redeal and without a person's action.
+A fault strikes at once, at card N (`at`), or at random with a `rate`. With `repeat` it stays. The
+rate is the chance for each card, write or filling of the hopper (sim/faults.toml). A seed decides
+the random values, so each run can be repeated. *Right blame* has the codes with which the table may
+report this fault. The machine absorbs a *mild* fault, without a redeal and without a person's
+action. The column *mild* has the conditions for this. `clears_after` is the number of tries that
+free the card.
 """
 _STRIKES = {
     "card": "a card",
@@ -43,16 +48,31 @@ _STRIKES = {
 }
 _LEGEND = """\
 *Injected*: the number of strikes. *Active in*: the attempts in which the fault was in force, often
-with other faults. These attempts ended in one of four ways: with right hands and without a person's
-action (*recovered*), with right hands and a person's action (*by hand*), *misdealt*, or *void*. In
-some of them the *referee* was called. *Detected as*: the number of these attempts in which one of
-the right codes was the reason or an alert."""
+together with other faults. An attempt is one try at dealing. These attempts ended in one of four
+ways: with right hands and without a person's action (*recovered*), with right hands after a
+person's action (*by hand*), *misdealt* (the cards prove the reason), or *void* (another reason). In
+some of these attempts the *referee* was called. *Detected as*: the number of these attempts in
+which one of the right codes was the reason or an alert."""
 _TABLE = "## Detection and recovery"
 
 
 def render_menu() -> str:
     """Return the first part of the page FAULTS.md, which depends on the menu only."""
-    lines = [_HEAD, *_menu_table(), ""]
+    rows = (
+        (
+            name,
+            entry.what,
+            _STRIKES[entry.strikes],
+            ", ".join(f"`{field}`" for field in entry.takes) or "–",
+            "no"
+            if entry.mild is None
+            else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
+            _blame_text(entry),
+        )
+        for name, entry in fault_menu().items()
+    )
+    headings = ("fault", "what", "strikes", "fields", "mild", "right blame")
+    lines = [_HEAD, *_markdown(headings, rows), ""]
     for level in WEAR_LEVELS:
         lines += [f"## Wear: {level}", "", *_wear_part(get_wear_level(level)), ""]
     return "\n".join(lines)
@@ -67,13 +87,13 @@ def render_campaign(report: CampaignReport) -> str:
     lines = [
         _TABLE,
         "",
-        f"Written by `dealtable campaign --deals {report.asked} --faults {report.level} "
-        f"--seed {report.seed} --page sim/FAULTS.md`:",
+        f"This part was written by `dealtable campaign --deals {report.asked} --faults "
+        f"{report.level} --seed {report.seed} --page sim/FAULTS.md`:",
         f"{report.deals} deals, {report.attempts} attempts; {zeros};",
-        f"{report.needless_misdeals} misdeals without need; {report.left_behind} times an extra "
-        "card was left undetected beside right hands (`deploy/THREATS.md`);",
-        f"{report.ready_without_redeal} deals ready without a redeal, {report.ready_without_hand} "
-        "without a person's action.",
+        f"{report.needless_misdeals} failed attempts with mild faults only; cases in which an extra "
+        f"card was left undetected beside right hands (`deploy/THREATS.md`): {report.left_behind};",
+        f"{report.ready_without_redeal} deals ready without a redeal, and "
+        f"{report.ready_without_hand} without a person's action.",
         "",
         _LEGEND,
         "",
@@ -99,33 +119,14 @@ def update_menu(page: str) -> str:
     return render_menu() + split_page(page)[1]
 
 
-def _menu_table() -> Iterator[str]:
-    yield from _markdown(
-        ("fault", "what", "strikes", "fields", "mild", "right blame"),
-        (
-            (
-                name,
-                entry.what,
-                _STRIKES[entry.strikes],
-                ", ".join(f"`{field}`" for field in entry.takes) or "–",
-                "no"
-                if entry.mild is None
-                else " and ".join(_bound_text(*one) for one in entry.mild.items()) or "always",
-                _blame_text(entry),
-            )
-            for name, entry in fault_menu().items()
-        ),
-    )
-
-
 def _bound_text(field: str, bound: Bound) -> str:
     if isinstance(bound, tuple):
         return f"`{field}` {' or '.join(map(str, bound))}"
     if isinstance(bound, bool):
-        return f"`{field}`" if bound else f"no `{field}`"
+        return f"`{field}`" if bound else f"without `{field}`"
     if isinstance(bound, str):
         return f"`{field}` {bound}"
-    return f"`{field}` to {bound:g}"
+    return f"`{field}` at most {bound:g}"
 
 
 def _blame_text(entry: FaultMenuEntry) -> str:

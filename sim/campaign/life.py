@@ -51,8 +51,7 @@ class MomentTrigger:
         """
         for moment in [one for one in self._pending if one.after_event == name]:
             self._pending.remove(moment)
-            after_s = moment.after_ms / 1000
-            self._loop.call_later(after_s, self._world.add_fault, moment.fault)
+            self._loop.call_later(moment.after_ms / 1000, self._world.add_fault, moment.fault)
 
     def _on_sensor(self, sensor: str, value: int) -> None:
         move = NAMED_MOVES.get((sensor, value))
@@ -190,8 +189,7 @@ class _Life:
         self._strike_counts[words] += 1
         self._causes.add_strike(struck)
         if fault_menu()[struck.fault.name].strikes == "card":
-            filling = self._host.sim.world.tally.filling
-            self._card_faults[filling, struck.number].append(words)
+            self._card_faults[self._host.sim.world.tally.filling, struck.number].append(words)
         self._log(f"{words} strikes, card {struck.number}")
 
     def _on_hand(self, name: str) -> None:

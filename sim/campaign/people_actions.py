@@ -49,6 +49,13 @@ class PeopleActions:
         self._loop = asyncio.get_running_loop()
         self._pending_answers: dict[str, asyncio.Future[CommandReply]] = {}
         self._asked_at_s: dict[str, float] = {}
+        self._calls: dict[str, Callable[[], None]] = {
+            "release_estop": lambda: self._world.set_estop(False),
+            "close_lid": lambda: self._world.set_lid(False),
+            "start_daemon": host.start_daemon,
+            "make_room": host.free_disk,
+            "take_out": self._world.people.take_hands,
+        }
 
     # Actions of every deal.
 
@@ -62,25 +69,15 @@ class PeopleActions:
 
     # Actions after faults.
 
-    async def release_estop(self) -> None:
-        """Release the pressed emergency stop."""
-        self._note_action("release_estop")
-        self._world.set_estop(False)
+    async def act(self, name: str) -> None:
+        """Carry out an action that is one call: `release_estop`, `close_lid`, and so on.
 
-    async def close_lid(self) -> None:
-        """Close a lid that somebody left open."""
-        self._note_action("close_lid")
-        self._world.set_lid(False)
-
-    async def start_daemon(self) -> None:
-        """Start the machine's program, which ended and needs a person to start it."""
-        self._note_action("start_daemon")
-        self._host.start_daemon()
-
-    async def free_disk(self) -> None:
-        """Delete files, so that the full disk has room again."""
-        self._note_action("make_room")
-        self._host.free_disk()
+        `start_daemon` starts the machine's program, which ended and needs a person to start it.
+        `make_room` deletes files, so that the full disk has room again. `take_out` takes the cards
+        that a player left in a pocket.
+        """
+        self._note_action(name)
+        self._calls[name]()
 
     async def plug_in(self, names: tuple[BoardName, ...]) -> None:
         """Plug in the cables of the boards `names`, and put the original boards back."""
@@ -88,11 +85,6 @@ class PeopleActions:
         for name in names:
             self._on_action(SimulatedFault("unplugged", board=name))
         self._host.sim.mend()
-
-    async def take_out(self) -> None:
-        """Take the cards that a player left in a pocket."""
-        self._note_action("take_out")
-        self._world.people.take_hands()
 
     async def collect(self, loaded: str | None = None) -> None:
         """Open the lid, put all cards back into the hopper, and close the lid.

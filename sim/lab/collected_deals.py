@@ -33,7 +33,6 @@ All calculations of the lab assume this set.
 HAND = CARDS // len(SEATS)
 
 Rows = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
 
 BLOCK_DEALS = 5_000
 
@@ -84,7 +83,7 @@ class CollectedDeals:
     seats: Rows
     verdicts: Rows
     collected: Rows | None
-    follows: Flags
+    follows: NDArray[np.bool_]
     source: DealsSource
 
     def __len__(self) -> int:

@@ -16,8 +16,6 @@ from sim.lab.collected_deals import CollectedDeals, DealsSource, join_deals
 from sim.lab.deal_chain import Entropy, deal_chain
 from sim.worker_processes import WorkerPool
 
-CollectionPath = Literal["sequence", "full"]
-
 PART_DEALS = {"sequence": 500, "full": 10}
 """The number of deals in one part, by path.
 
@@ -35,7 +33,7 @@ class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     deals: int
-    path: CollectionPath = "sequence"
+    path: Literal["sequence", "full"] = "sequence"
     method: str = "fair"
     seed: int | None = None
     again: bool = False

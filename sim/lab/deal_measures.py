@@ -51,8 +51,7 @@ class DealMeasures:
     @cached_property
     def place_of(self) -> NDArray[np.uint8]:
         """The feed position of each card, from 0, as rows with one column for each card number."""
-        places = np.broadcast_to(np.arange(CARDS, dtype=np.uint8), self.deals.cards.shape)
-        return _by_card(self.deals.cards, places)
+        return _by_card(self.deals.cards, np.arange(CARDS, dtype=np.uint8))
 
     @cached_property
     def stack_of(self) -> NDArray[np.uint8] | None:
@@ -60,8 +59,7 @@ class DealMeasures:
         stack = self.deals.collected
         if stack is None:
             return None
-        places = np.broadcast_to(np.arange(CARDS, dtype=np.uint8), stack.shape)
-        depth = _by_card(stack, places)
+        depth = _by_card(stack, np.arange(CARDS, dtype=np.uint8))
         return np.take_along_axis(depth, self.deals.cards.astype(np.int64), 1)
 
     @cached_property
@@ -176,7 +174,7 @@ class DealMeasures:
 
 def _by_card(cards: NDArray[np.uint8], figures: NDArray[np.uint8]) -> NDArray[np.uint8]:
     out = np.empty(cards.shape, np.uint8)
-    np.put_along_axis(out, cards.astype(np.int64), figures, 1)
+    np.put_along_axis(out, cards.astype(np.int64), np.broadcast_to(figures, cards.shape), 1)
     return out
 
 
@@ -236,8 +234,7 @@ def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
 
     `degrees` is as in `pairs_variance`.
     """
-    pairs = sum(degrees) // 2
-    return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
+    return mean_result(figures, sum(degrees) // 2 * float(PAIR), pairs_variance(degrees))
 
 
 def histogram_result(figures: Ints, chances: dict[int, Fraction]) -> StatisticResult:

@@ -132,5 +132,4 @@ def _refuse_sealing(_: int) -> bytes:
 
 
 def _sealed_bytes(progress: AttemptHistory, kind: str, field: str) -> bytes:
-    data = progress.data(kind) or {}
-    return base64.b64decode(data.get(field, ""))
+    return base64.b64decode((progress.data(kind) or {}).get(field, ""))

@@ -78,8 +78,6 @@ def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
 JOKER_WORTH, HONOUR_WORTH = 13, 9
 """The lowest value of a joker, and of an honour (J, Q, K or A)."""
 
-_NO_TRAY = "hardly a card was looked at twice"
-
 
 def waiting_verdict(seen: DealMeasures) -> StatisticResult:
     """Test whether the waiting pocket of a card depends on the card's reading outcome.
@@ -108,7 +106,7 @@ def own_place(seen: DealMeasures) -> StatisticResult:
 def _seat_result(found: deal_statistics.SeatCounts) -> StatisticResult:
     answer = chi_square_result(*found.chi_square())
     if answer.p is None:
-        return not_answerable(_NO_TRAY)
+        return not_answerable("hardly a card was looked at twice")
     counts = found.counts.sum(0).astype(int)
     return answer._replace(seen=f"{answer.statistic:.2f} (N W S E: {counts.tolist()})")
 

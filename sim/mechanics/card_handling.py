@@ -14,12 +14,9 @@ from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
 from sim.mechanics.truth import Truth
 
-_PutCards = Callable[[MachineParts, int, Cards], None]
-_CardsThere = Callable[[MachineParts, int], Sequence[PhysicalCard]]
-
 # The functions that leave cards at each place of the machine. "pocket" is not a place of the menu,
 # but the place of `left_in_pocket`.
-_PUT_CARDS: dict[str, _PutCards] = {
+_PUT_CARDS: dict[str, Callable[[MachineParts, int, Cards], None]] = {
     "feeder": lambda parts, pocket, cards: parts.feeders[HOPPER].place_by_hand(cards),
     "tray_feeder": lambda parts, pocket, cards: parts.pockets.add_by_hand(TRAY, cards),
     "window": lambda parts, pocket, cards: parts.window.place_by_hand(cards, in_gate=False),
@@ -30,7 +27,7 @@ _PUT_CARDS: dict[str, _PutCards] = {
     "pocket": lambda parts, pocket, cards: parts.pockets.add_by_hand(pocket, cards),
 }
 # The functions that return the cards at these places.
-_CARDS_AT: dict[str, _CardsThere] = {
+_CARDS_AT: dict[str, Callable[[MachineParts, int], Sequence[PhysicalCard]]] = {
     "feeder": lambda parts, pocket: parts.feeders[HOPPER].path,
     "tray_feeder": lambda parts, _: (*parts.pockets.stacks[TRAY], *parts.feeders[FROM_TRAY].path),
     "window": lambda parts, pocket: parts.window.cards,
@@ -69,8 +66,7 @@ class PeopleAtMachine:
     def __init__(
         self, parts: MachineParts, injector: FaultInjector, settings: MechanicsSettings
     ) -> None:
-        self._parts = parts
-        self._injector = injector
+        self._parts, self._injector = parts, injector
         injector.reload_hopper = self.reload_hopper
         self.cards_per_set, self._faces = settings.cards_per_set, settings.faces
         self.backs = {card_set.name: card_set.back for card_set in settings.sets}

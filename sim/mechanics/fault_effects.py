@@ -136,8 +136,7 @@ class ActiveFaults:
         """Return the faults that are in force now, sorted by time, oldest first."""
         self._conditional = [each for each in self._conditional if each[1]() or each[2]()]
         held = (struck for struck, still, _ in self._conditional if still())
-        everything = (*held, *self._outside)
-        return tuple(sorted(everything, key=lambda struck: struck.at_s))
+        return tuple(sorted((*held, *self._outside), key=lambda struck: struck.at_s))
 
 
 OutsideHandler = Callable[[SimulatedFault], None]
@@ -171,8 +170,7 @@ class FaultInjector:
         self.strike_listeners: list[Callable[[FaultStrike], None]] = []
         self.active = ActiveFaults(parts)
         self.reload_hopper: Callable[[], None] = lambda: None
-        self._parts = parts
-        self._combinations = combinations
+        self._parts, self._combinations = parts, combinations
         self._drawn_faults: list[SimulatedFault] = []
         parts.faults.on_strike = self._on_strike
 

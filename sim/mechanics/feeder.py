@@ -32,9 +32,7 @@ class Feeder(MachinePart):
         super().__init__(shared)
         self.name = name
         self.path: Cards = ()
-        self._stack = stack
-        self._window = window
-        self._sense = sense
+        self._stack, self._window, self._sense = stack, window, sense
         self._travel_ms = 0.0
         self._jam: CardJam | None = None
         self._jam_ahead: CardJam | None = None

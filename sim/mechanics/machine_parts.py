@@ -42,7 +42,20 @@ class MachineParts:
         self.estop = False
         self.cards_made = 0
         self._sets: list[range] = []
-        self._build(settings)
+        shared = SharedParts(self.clock, self.dealer, settings, self.rng, self.faults, self.tally)
+        self.gate = Gate(shared)
+        self.lift = Lift(shared)
+        self.pockets = Pockets(shared, self.lift)
+        self.window = Window(shared, self.gate, self.pockets.launch)
+        tray = self.pockets.stacks[TRAY]
+        self.feeders = (
+            Feeder(shared, "feeder", self.hopper, self.window, self._sense_hopper),
+            Feeder(shared, "tray_feeder", tray, self.window, self._sense_tray),
+        )
+        self.pockets.tray_changed = self.feeders[1].stack_changed
+        self.shuffler = Shuffler(shared, self.hopper, self.hopper_changed)
+        self.engine = ReadingEngine(shared, self.window, self._publish_answer)
+        self._wire_outputs()
 
     def set_output(self, name: str, value: int) -> None:
         """Set the output pin `name` of the dealer or reader board to `value`.
@@ -100,22 +113,6 @@ class MachineParts:
         for motor in self.motors.values():
             motor.set_power(False)
         self.clock.close()
-
-    def _build(self, settings: MechanicsSettings) -> None:
-        shared = SharedParts(self.clock, self.dealer, settings, self.rng, self.faults, self.tally)
-        self.gate = Gate(shared)
-        self.lift = Lift(shared)
-        self.pockets = Pockets(shared, self.lift)
-        self.window = Window(shared, self.gate, self.pockets.launch)
-        tray = self.pockets.stacks[TRAY]
-        self.feeders = (
-            Feeder(shared, "feeder", self.hopper, self.window, self._sense_hopper),
-            Feeder(shared, "tray_feeder", tray, self.window, self._sense_tray),
-        )
-        self.pockets.tray_changed = self.feeders[1].stack_changed
-        self.shuffler = Shuffler(shared, self.hopper, self.hopper_changed)
-        self.engine = ReadingEngine(shared, self.window, self._publish_answer)
-        self._wire_outputs()
 
     def _wire_outputs(self) -> None:
         self._source = HOPPER

@@ -32,8 +32,7 @@ class MechanicalClock:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, speed: float) -> None:
-        self._loop = loop
-        self.speed = speed
+        self._loop, self.speed = loop, speed
         self._origin_ms = 0.0
         self._origin_s = loop.time()
         self._pending: set[PendingEvent] = set()
@@ -106,8 +105,7 @@ class Travel:
     """
 
     def __init__(self, clock: MechanicalClock, position: float = 0.0) -> None:
-        self._clock = clock
-        self._position = position
+        self._clock, self._position = clock, position
         self._started_ms = 0.0
         self._goal = position
         self._arrival: PendingEvent | None = None
@@ -170,8 +168,7 @@ class Motor:
         `rest_value` is the value that means stopped. Any other value is a start. With None, every
         value is a start.
         """
-        self._drive = drive
-        self._rest_value = rest_value
+        self._drive, self._rest_value = drive, rest_value
         self._drive_value: int | None = None
         self._has_power = True
         self.stalled = False

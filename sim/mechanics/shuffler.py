@@ -38,8 +38,7 @@ class Shuffler(MachinePart):
         super().__init__(shared)
         self.cards: Cards = ()
         self.passes = 0
-        self._hopper = hopper
-        self._hopper_changed = hopper_changed
+        self._hopper, self._hopper_changed = hopper, hopper_changed
         # The initial position is the end of a settling, so that the first pass can start at once.
         self._settle = Travel(shared.clock, SETTLE_MS)
         self._is_turning = False

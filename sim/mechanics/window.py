@@ -223,8 +223,7 @@ class ReadingEngine(MachinePart):
         self, shared: SharedParts, window: Window, on_answer: Callable[[EngineAnswer], None]
     ) -> None:
         super().__init__(shared)
-        self._window = window
-        self._on_answer = on_answer
+        self._window, self._on_answer = window, on_answer
         self._pending_reading: PendingEvent | None = None
         self._pending_faults: list[SimulatedFault] = []
 

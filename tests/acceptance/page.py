@@ -13,10 +13,14 @@ _HEAD = """\
 `python -m tests.pages write` generates this page from `limits.toml` and `health.toml` in this
 folder.
 
-* Beyond *warn*, people are warned. Beyond *fail*, the machine may not be used.
+* If a figure is beyond *warn*, the test warns. If a figure is beyond *fail*, the machine may not be
+  used.
 * A limit in (brackets) is for a reader without a trigger wire.
-* *Fault* is the fault that a deal would end with.
-* Clockwise means a smaller gap, more light, or a more sensitive sensor.
+* *Fault* is the fault with which a deal would end if the figure is beyond *fail*.
+* *Provisional*: no source states this limit.
+* *A look* is one try of the reader at reading a card. *The reference* is the simulated machine.
+* To set a part with its screw, remember: clockwise means a smaller gap, more light, or a more
+  sensitive sensor.
 
 ## `dealtable selftest CONFIG` 整机自检
 """
@@ -24,9 +28,11 @@ _WEAR = """\
 
 ## `dealtable health STATE_DIR` 设备状况
 
-*per 1000*: in a thousand cards, over the last 100 attempts. *since cleaned*, *since replaced*:
-counted since the part was last cleaned or replaced. `--cleaned PART` and `--replaced PART` record
-this work.
+From the value *soon* on, do the work soon. From the value *now* on, do the work now.
+
+* *per 1000*: the number in a thousand cards, over the last 100 attempts (tries at dealing).
+* *since cleaned*, *since replaced*: the number since the part was last cleaned or replaced.
+  `--cleaned PART` and `--replaced PART` record this work.
 """
 
 

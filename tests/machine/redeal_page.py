@@ -35,38 +35,45 @@ LEAD_DUE = AFTER[:4]
 _HEAD = """\
 # What happens when a deal goes wrong
 
-This page shows the outcome of each reason at each stage of a deal. A test played each row in
-the second deal of a match, at a whole table in one process. It observed the table from outside.
-`tests/machine/test_redeal_table.py` plays each row again. This command writes the page:
+This page shows what the table does if a deal goes wrong, for each reason and each stage of a deal.
+A test played each row of the tables in the second deal of a match. It used a whole simulated table
+in one process, and observed this table from outside. `tests/machine/test_redeal_table.py` plays
+each row again. This command writes the page:
 
     python -m tests.pages write controller/deal/REDEAL.md
 
-In every row the match keeps its deal number, its level, its results and its tribute. A misdeal is
-another attempt at the same deal, with the next number. Nothing else changes.
+*An attempt* is one try at dealing a deal. In every row the deal number, the level, the results and
+the tribute of the match stay the same. After a misdeal the same deal gets another attempt, with the
+next attempt number. Nothing else changes.
+
+The columns:
 
 **Stages.** At `committed` the table waits for the cut. `begin` is between the cut and the first
-motion. `shuffling`, `dealing` and `held` follow. After the release the stages are the phases of the
-match.
+motion. `shuffling`, `dealing` and `held` follow. At `held` the hands are complete and locked in the
+machine. After the release the stages are the phases of the match.
 
 **Outcome.**
 
-- *misdeal*: the cards prove the reason.
-- *void*: the record has no evidence of the reason. A withdrawn deal counts as void, whatever the
-  reason is, because its hands were right when they were counted.
-- *withdrawn*: the hands were held already.
-- *recalled*: the hands were released already.
+- *misdeal*: the attempt ended, and the cards prove the reason.
+- *void*: the attempt ended, and the record has no evidence of the reason. A withdrawn deal counts
+  as void for every reason, because its hands were right when they were counted.
+- *withdrawn*: the hands were held, and they will not be released.
+- *recalled*: the hands were released, and they are dealt again.
 
-**Reasons in the journal.** The reasons of the attempt's end: `verdict`, `withdrawn` or `recalled`.
+**Reasons in the journal.** The reasons in the entry that ends the attempt. This entry is `verdict`,
+`withdrawn` or `recalled`.
 
-**Set.** *barred*: the set may be used again only after a full count (`clear_set`).
+**Set.** If the set of cards is *barred*, it may be used again only after a full count
+(`clear_set`).
 
 **Record.** *published*: seed, cut, all board events and hands are on the feed. *sealed to the
-chief*: the attempt's key was lost in a power failure, so only the chief can open the record.
+chief*: a power failure destroyed the attempt's key, so only the chief referee can open the record.
 
-**Next.** The steps of people until the next attempt begins, in that order. `acknowledge`,
-`replace_set`, `clear_set` and `start_deal` are commands. Without `start_deal` the attempt begins
-automatically. After two attempts in a row without right hands, a referee is called (TWO_MISDEALS).
-Then the third attempt begins only by `start_deal`.
+**Next.** This column has the steps of people until the next attempt begins, in this order.
+`acknowledge`, `replace_set`, `clear_set` and `start_deal` are commands. *Cards back* means that
+people put all cards back into the hopper. If `start_deal` is not among the steps, the next attempt
+begins automatically. After two attempts in a row without right hands, the table calls a referee
+(TWO_MISDEALS). Then the third attempt begins only after `start_deal`.
 """
 _COLUMNS = (
     *("reason", "cause", "stages", "outcome", "reasons in the journal", "set", "record"),
@@ -148,13 +155,13 @@ _AFTER = {
     "COUNT_WRONG": "after the first lead there is no redeal, and a claim is refused",
     "BOARD_REFUSED": "the machine sends its boards no command",
     "RESTARTED": "released hands do not depend on a board",
-    "NOT_NEEDED": "released hands are played, or dealt again by a command",
+    "NOT_NEEDED": "released hands are played, or a command orders that they are dealt again",
 }
 _ANY_TIME = {
     *("LID_OPENED", "ESTOP_PRESSED", "LINE_LOST", "BOARD_RESET", "STOPPED", "POWER", "RESTARTED"),
     *("ORDERED", "NOT_NEEDED"),
 }
-_FED = "cards are counted and read only during dealing, and held hands were counted"
+_FED = "cards are counted and read only during dealing, and held hands were counted before"
 _BEFORE = {
     **dict.fromkeys(
         (
@@ -164,18 +171,29 @@ _BEFORE = {
         ),
         _FED,
     ),
-    "PATH_NOT_CLEAR": "the path is checked only when the boards begin and at the count",
+    "PATH_NOT_CLEAR": "the path is checked only when the boards begin, and at the count",
     "POCKET_NOT_EMPTY": "the pockets are checked only when the boards begin",
-    "WRONG_POCKET": "a board reports landings only in an attempt, and none has begun",
-    "EVENT_LOST": "a board reports events only in an attempt, and none has begun",
-    "SENSOR_STUCK": "the sensors are compared with the cards only at the count and at the lift",
+    "WRONG_POCKET": (
+        "a board reports landings only in an attempt, and no attempt has begun on the board"
+    ),
+    "EVENT_LOST": (
+        "a board reports events only in an attempt, and no attempt has begun on the board"
+    ),
+    "SENSOR_STUCK": "the sensors are compared with the cards only at the count, and for the lift",
     "JAM": "no card is on its way",
-    "SUPPLY_LOW": "the board refuses to begin, and reports a supply drop only in an attempt",
-    "ENGINE_LOST": "the reader refuses to begin without its engine, and held hands were read",
-    "DRIVE_LOST": "the board refuses to begin without a drive, and reports it only in an attempt",
+    "SUPPLY_LOW": "the board refuses to begin, and it reports a supply drop only in an attempt",
+    "ENGINE_LOST": (
+        "the reader refuses to begin without its engine, and held hands were read before"
+    ),
+    "DRIVE_LOST": (
+        "the board refuses to begin without a drive, and it reports a lost drive only in an attempt"
+    ),
     "EDGES_LOST": "a board reports lost edges only in an attempt",
     "STALL": "no motor turns, and a stuck shuffler is reported as a JAM",
-    "BOARD_RESET": "no board has begun the attempt, and a board that does not answer is LINE_LOST",
+    "BOARD_RESET": (
+        "no board has begun the attempt, and for a board that does not answer the reason "
+        "is LINE_LOST"
+    ),
     "COUNT_WRONG": "no player has a hand to count",
 }
 

@@ -13,7 +13,7 @@ from controller.match.clocks.duty_clocks import (
     sort_clock,
     tribute_clocks,
 )
-from controller.match.clocks.stopwatch import ClockReport, ClockReportKind
+from controller.match.clocks.stopwatch import ClockReport, ClockReportKind, OverrunReason
 from controller.match.match_effects import (
     AddedTimeDue,
     ClockReported,
@@ -22,7 +22,6 @@ from controller.match.match_effects import (
     RefereeCalled,
 )
 from controller.match.referee_calls import (
-    OverrunReason,
     TransferReason,
     call_of_effect,
     is_call_open,

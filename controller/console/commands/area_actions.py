@@ -169,7 +169,14 @@ class AreaActions:
         async with self._log_lock:
             known = await self.find(act.id)
             if known is None:
-                await self._log_action(act)
+                try:
+                    await self._run_blocking(lambda: self._action_log.write(act))
+                except StoreError as failed:
+                    _log.error("area action not sent: the database failed", why=str(failed))
+                    raise RequestError(
+                        503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
+                    ) from None
+                self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
         if known is not None and (
             (known.area, known.act, known.cmd, known.args, known.person)
             != (act.area, act.act, act.cmd, act.args, act.person)
@@ -226,16 +233,6 @@ class AreaActions:
             return "seen", None
         return fate, error
 
-    async def _log_action(self, act: LoggedAreaAction) -> None:
-        try:
-            await self._run_blocking(lambda: self._action_log.write(act))
-        except StoreError as failed:
-            _log.error("area action not sent: the database failed", why=str(failed))
-            raise RequestError(
-                503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
-            ) from None
-        self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
-
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
         """Add an action to those that are shown.
 
@@ -248,7 +245,11 @@ class AreaActions:
             self._replaced_commands.update(
                 one.orders[table] for table in act.orders if table in one.orders
             )
-            if len(alike) - n >= MAX_SHOWN_ALIKE or not self._has_open_commands(one):
+            is_open = self._commands_without_result(one) or any(
+                self._status(order)[0] == "refused" and order not in self._replaced_commands
+                for order in one.orders.values()
+            )
+            if len(alike) - n >= MAX_SHOWN_ALIKE or not is_open:
                 del self._shown_actions[one.id]
                 for order in one.orders.values():
                     del self._status_by_command[order]
@@ -256,14 +257,6 @@ class AreaActions:
                     self._executed_commands.discard(order)
         self._shown_actions[act.id] = act
         self._status_by_command.update(fates)
-
-    def _has_open_commands(self, act: LoggedAreaAction) -> bool:
-        """Return whether a command of the action is unknown, or was refused and not sent again."""
-        refused = (
-            self._status(order)[0] == "refused" and order not in self._replaced_commands
-            for order in act.orders.values()
-        )
-        return bool(self._commands_without_result(act)) or any(refused)
 
     def _commands_without_result(self, act: LoggedAreaAction) -> dict[str, str]:
         """Return the commands of an action that were not sent or have no result."""
@@ -294,7 +287,13 @@ class AreaActions:
         A refusal by the console itself has the same form as a table's reply.
         """
         try:
-            told = await self._ask_or_send(person, act, table, command_id)
+            try:
+                told = await self._dispatcher.ask_again(person, table, command_id)
+            except RequestError as wrong:
+                if wrong.status != 404:
+                    raise
+                request = ConsoleCommandRequest(id=command_id, cmd=act.cmd, args=act.args)
+                told = await self._dispatcher.send(person, table, request)
         except (RequestError, StoreError) as wrong:
             error, ours = STORE_UNAVAILABLE, True
             if isinstance(wrong, RequestError):
@@ -308,19 +307,6 @@ class AreaActions:
             return CommandReply(id=command_id, ok=False, error=error)
         self._note_result(command_id, told)
         return told.reply
-
-    async def _ask_or_send(
-        self, person: Account, act: LoggedAreaAction, table: str, command_id: str
-    ) -> CommandResult:
-        """Return the result of a command that was sent before, or send it if it was never sent."""
-        try:
-            return await self._dispatcher.ask_again(person, table, command_id)
-        except RequestError as wrong:
-            if wrong.status != 404:
-                raise
-        return await self._dispatcher.send(
-            person, table, ConsoleCommandRequest(id=command_id, cmd=act.cmd, args=act.args)
-        )
 
     def _note_result(self, command_id: str, result: CommandResult | None) -> None:
         """Record the result of a command. None means that the command is being sent."""

@@ -131,7 +131,17 @@ class CommandDispatcher:
         if the person has no permission, or if the id belongs to another command. The command
         continues even if the caller is cancelled.
         """
-        self._check_permission(person, table, request)
+        self._require_table(table)
+        order = COMMANDS.get(request.cmd)
+        if order is not None and not order.signed:
+            raise RequestError(400, f"{request.cmd} only reads", f"{request.cmd}不是命令")
+        if order is None or person.role not in order.roles:
+            why = role_or_phase_refusal(request.cmd, person.role, MachinePhase.EMPTY)
+            assert why is not None  # The role is refused in every phase.
+            en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
+            raise RequestError(
+                403 if order is not None else 400, escape_unprintable(en), escape_unprintable(zh)
+            )
         known = self._pending.get(request.id)
         if known is None:
             known = self._start_task(
@@ -153,7 +163,15 @@ class CommandDispatcher:
         given = await self._run_blocking(lambda: self._command_log.find(command_id))
         if given is None or given.table != table:
             raise RequestError(404, f"there is no command {command_id} here", "没有此命令")
-        _require_may_ask(person, given)
+        # People may ask for commands of their role, and the chief for all.
+        order = COMMANDS.get(given.command.cmd)
+        may = order is not None and person.role in order.roles
+        if not (may and person.role in (given.role, Role.CHIEF)):
+            raise RequestError(
+                403,
+                f"this command is from {given.person}: only they, their role or the chief may ask",
+                f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
+            )
         if given.reply is None:
             known = self._pending.get(command_id)
             if known is None:
@@ -271,21 +289,6 @@ class CommandDispatcher:
             return self._tables.snapshot(table)
         except KeyError:
             raise unknown_table(table) from None
-
-    def _check_permission(
-        self, person: Account, table: str, request: ConsoleCommandRequest
-    ) -> None:
-        self._require_table(table)
-        order = COMMANDS.get(request.cmd)
-        if order is not None and not order.signed:
-            raise RequestError(400, f"{request.cmd} only reads", f"{request.cmd}不是命令")
-        if order is None or person.role not in order.roles:
-            why = role_or_phase_refusal(request.cmd, person.role, MachinePhase.EMPTY)
-            assert why is not None  # The role is refused in every phase.
-            en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
-            raise RequestError(
-                403 if order is not None else 400, escape_unprintable(en), escape_unprintable(zh)
-            )
 
     async def _write_and_send(
         self, person: Account, table: str, request: ConsoleCommandRequest
@@ -429,21 +432,6 @@ class _PendingCommand(NamedTuple):
     table: str
     request: ConsoleCommandRequest
     task: "asyncio.Task[CommandResult]"
-
-
-def _require_may_ask(person: Account, given: LoggedCommand) -> None:
-    """Raise RequestError if this person must not ask for the result of a command.
-
-    People may ask for commands of their role, and the chief for all.
-    """
-    order = COMMANDS.get(given.command.cmd)
-    may = order is not None and person.role in order.roles
-    if not (may and person.role in (given.role, Role.CHIEF)):
-        raise RequestError(
-            403,
-            f"this command is from {given.person}: only they, their role or the chief may ask",
-            f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
-        )
 
 
 def _request_of(given: LoggedCommand) -> ConsoleCommandRequest:

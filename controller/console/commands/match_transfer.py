@@ -133,11 +133,17 @@ class MatchTransfer:
             if one != table and state.match.phase in _FREE_PHASES
         ]
         coming = await self._read(lambda: [self._departed_match(one) for one in idle])
+        targets = []
+        for one in idle:
+            is_live = self._tables.snapshot(one).freshness(self._now_ms())[0] is Freshness.LIVE
+            match = states[one].match
+            if is_live and here is not None and match.profile == here.match.profile:
+                number = match.table_no
+                words = ("", "") if number is None else (f"no. {number}", f"台号{number}")
+                targets.append(TransferTarget(table=one, en=words[0], zh=words[1]))
         return TransferOptions(
             left=left,
-            tables=[
-                _transfer_target(one, states[one]) for one in idle if self._can_take(one, here)
-            ],
+            tables=targets,
             incoming=[
                 TransferTarget(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
                 for one in coming
@@ -163,34 +169,23 @@ class MatchTransfer:
         word = {} if request.by is None else {"verbal": True, "by": request.by}
         steps: list[TransferStep] = []
         try:
-            await self._order_departure(person, table, request, word, steps)
+            left = await self._read(lambda: self._departed_match(table))
+            step = TransferStep(step="transfer", table=table, fate="done")
+            if left is None or left.to != request.to:
+                order = f"{request.id}-t"
+                known = await self._read(lambda: self._command_log.find(order))
+                there = self._state(request.to)
+                args = {"table": request.to, "head": there.head if there else None} | word
+                if known is not None:
+                    args = known.command.args
+                wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
+                _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
+            steps.append(step)
             parts = await self._fetch_document(table, request.to, verify, steps)
             match = await self._hand_over(person, request, parts, {"verify": verify} | word, steps)
         except _StepFailed as stopped:
             return TransferProgress(steps=[*steps, stopped.step])
         return TransferProgress(steps=steps, done=True, match=match)
-
-    async def _order_departure(
-        self,
-        person: Account,
-        table: str,
-        request: TransferRequest,
-        verbal_args: dict[str, Any],
-        steps: list[TransferStep],
-    ) -> None:
-        """Send the command `transfer`, unless the match has already left for that table."""
-        left = await self._read(lambda: self._departed_match(table))
-        step = TransferStep(step="transfer", table=table, fate="done")
-        if left is None or left.to != request.to:
-            order = f"{request.id}-t"
-            known = await self._read(lambda: self._command_log.find(order))
-            there = self._state(request.to)
-            args = {"table": request.to, "head": there.head if there else None} | verbal_args
-            if known is not None:
-                args = known.command.args
-            wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
-            _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
-        steps.append(step)
 
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]
@@ -266,14 +261,6 @@ class MatchTransfer:
         except KeyError:
             return None
 
-    def _can_take(self, table: str, here: PublicState | None) -> bool:
-        """Return whether a table can take the match: it has the same rules, and it is live."""
-        there = self._tables.snapshot(table)
-        if here is None or there.state is None:
-            return False
-        same = there.state.match.profile == here.match.profile
-        return same and there.freshness(self._now_ms())[0] is Freshness.LIVE
-
 
 _MAX_PARTS: Final = 999
 _PART_FIELDS: Final = frozenset({"digest", "sig", "part", "parts", "text"})
@@ -314,10 +301,3 @@ def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
     if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
         raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE))
     return count
-
-
-def _transfer_target(table: str, state: PublicState) -> TransferTarget:
-    number = state.match.table_no
-    if number is None:
-        return TransferTarget(table=table)
-    return TransferTarget(table=table, en=f"no. {number}", zh=f"台号{number}")

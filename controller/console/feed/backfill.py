@@ -1,7 +1,7 @@
 """Requests to the tables for missing events, a few tables at a time, until nothing is missing."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final
 
@@ -219,18 +219,15 @@ async def open_event_source(
         told = (reply.result or {}).get("events")
         if not isinstance(told, list):
             raise NoAnswer(f"{configured.commands}: {reply.error and reply.error.code}")
-        kept = _stored_events(configured.id, told, on_rejected)
+        kept: list[StoredEvent] = []
+        for value in told:
+            try:
+                event = convert_event(value, configured.id)
+            except MessageRejected as wrong:
+                on_rejected(wrong)
+            else:
+                kept.append(StoredEvent(event, msgspec.json.encode(value)))
         return sorted((k for k in kept if k.event.n > since), key=lambda k: k.event.n)
 
     async with Client(endpoints_of(configured), identity, new_id, context=context) as client:
         yield ask
-
-
-def _stored_events(
-    table: str, values: Iterable[object], on_rejected: Callable[[MessageRejected], None]
-) -> Iterator[StoredEvent]:
-    for value in values:
-        try:
-            yield StoredEvent(convert_event(value, table), msgspec.json.encode(value))
-        except MessageRejected as wrong:
-            on_rejected(wrong)

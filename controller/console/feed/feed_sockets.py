@@ -141,20 +141,6 @@ class FeedSockets:
             self._loop.remove_reader(self._selector)
             self._read_timer = self._loop.call_later(0, self._watch)
 
-    def _deliver(self, table: str, frames: list[bytes]) -> None:
-        """Pass a message to `on_message`, and log its exceptions.
-
-        An exception must not prevent reading the next message or other tables: a socket that is not
-        read until it is empty signals no further messages.
-        """
-        try:
-            if len(frames) == _FRAME_COUNT:
-                self._on_message(table, frames[0], frames[1])
-            else:
-                self._on_malformed(table)
-        except Exception:
-            _log.exception("a message is not taken", table=table)
-
 
 def _has_message(socket: "zmq.Socket[bytes]") -> bool:
     """Return whether a socket has a message.
@@ -198,7 +184,13 @@ class _TableConnection:
                 frames = socket.recv_multipart(_NOBLOCK)
             except zmq.Again:
                 return
-            self._feed._deliver(self._table, frames)
+            try:
+                if len(frames) == _FRAME_COUNT:
+                    self._feed._on_message(self._table, *frames)
+                else:
+                    self._feed._on_malformed(self._table)
+            except Exception:
+                _log.exception("a message is not taken", table=self._table)
             size += sum(map(len, frames))
             if size > MAX_BYTES_AT_ONCE:
                 break

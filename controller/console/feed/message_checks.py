@@ -159,9 +159,7 @@ def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> Rejectio
         return replace(
             counts, other_tables=counts.other_tables + 1, other_table=wrong.other_table[:24]
         )
-    if wrong.reason == "other_version":
-        return replace(counts, other_version=counts.other_version + 1)
-    return replace(counts, junk=counts.junk + 1)
+    return replace(counts, **{wrong.reason: getattr(counts, wrong.reason) + 1})
 
 
 def check_signed_head(

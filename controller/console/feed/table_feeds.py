@@ -54,7 +54,7 @@ from controller.console.table_snapshots import (
 )
 from controller.console.view.wait_reasons import is_deal_due
 from controller.host.loggers import structlog
-from controller.messages import PublicEvent, PublicState, SignedHead
+from controller.messages import PublicEvent, SignedHead
 
 SWITCH_INTERVAL_S: Final = 0.0005
 """The switch interval of Python threads: how long the event loop and the store's threads block each
@@ -325,19 +325,18 @@ class TableFeeds:
         )
         if state.signed is not None and state.signed != one.signed_head:
             one.signed_head = state.signed
-            self._accept_head(one, state, state.signed)
+            kept = check_signed_head(one.configured, state.time, state.signed)
+            if kept is None:
+                one.rejections = replace(
+                    one.rejections, unsigned_heads=one.rejections.unsigned_heads + 1
+                )
+                _log.warning(
+                    "a head that the table did not sign", table=one.configured.id, n=state.signed.n
+                )
+            else:
+                self._intake.add_head(kept)
         if self._intake.may_have_more(seen.table, state.head):
             self._backfill.ask_later(seen.table)
-
-    def _accept_head(self, one: _TableFeed, state: PublicState, signed: SignedHead) -> None:
-        kept = check_signed_head(one.configured, state.time, signed)
-        if kept is None:
-            one.rejections = replace(
-                one.rejections, unsigned_heads=one.rejections.unsigned_heads + 1
-            )
-            _log.warning("a head that the table did not sign", table=one.configured.id, n=signed.n)
-        else:
-            self._intake.add_head(kept)
 
     def _count_rejection(self, one: _TableFeed, wrong: MessageRejected) -> None:
         if not one.rejections.messages:

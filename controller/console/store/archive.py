@@ -92,7 +92,19 @@ class Archive:
         heads = [head for batch in batches for head in batch.heads]
         try:
             with self._engine.begin() as base:
-                new = self._write_events(base, rows)
+                # A stored event moves to a later journal if it is received as part of that
+                # journal: the first events of a new journal arrive before the console has
+                # detected that the journal is new.
+                new = self._insert(EVENTS)
+                new = self._execute(
+                    base,
+                    new.on_conflict_do_update(
+                        index_elements=list(EVENTS.primary_key),
+                        set_={"journal": new.excluded.journal},
+                        where=EVENTS.c.journal < new.excluded.journal,
+                    ),
+                    rows,
+                )
                 self._write_marks(base, marks)
                 wrong = tuple(one for head in heads for one in self._write_head(base, head))
         except SQLAlchemyError as error:
@@ -181,23 +193,6 @@ class Archive:
         asked = select(EVENTS.c.n).where(which).order_by(EVENTS.c.n.desc()).limit(1)
         with self._engine.connect() as base:
             return int(base.scalar(asked) or 0)
-
-    def _write_events(self, base: Connection, rows: list[dict[str, Any]]) -> int:
-        """Insert events that are not stored yet. Return how many were new or moved.
-
-        A stored event moves to a later journal if it is received as part of that journal: the first
-        events of a new journal arrive before the console has detected that the journal is new.
-        """
-        new = self._insert(EVENTS)
-        return self._execute(
-            base,
-            new.on_conflict_do_update(
-                index_elements=list(EVENTS.primary_key),
-                set_={"journal": new.excluded.journal},
-                where=EVENTS.c.journal < new.excluded.journal,
-            ),
-            rows,
-        )
 
     def _insert_new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
         """Insert rows that are not stored yet. Return how many were new."""

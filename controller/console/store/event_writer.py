@@ -141,17 +141,35 @@ class EventWriter:
                 await _wait_up_to(IDLE_CHECK_INTERVAL_S, self._added)
                 if not self._batches and self._closing.is_set():
                     break
-            group = self._next_group()
+            group: list[WriteBatch] = []
+            events = 0
+            for batch, _ in self._batches:
+                if group and events + len(batch.events) > GROUP_EVENTS:
+                    break
+                group.append(batch)
+                events += len(batch.events)
             try:
                 written = await self._run_blocking(partial(self._archive.write, group))
             except Exception as error:  # Any exception: the waiting rows must not be lost.
-                self._mark_away(error)
+                ours = None if isinstance(error, StoreError) else error
+                self._error = str(error)
+                if self._away_since_ms is None:
+                    self._away_since_ms = self._now_ms()
+                    _log.warning(
+                        "the store is away, events wait in memory", why=self._error, exc_info=ours
+                    )
+                    self._on_status()
                 self._signal_attempt()
                 if self._closing.is_set():
                     break
                 await _wait_up_to(self._retry_s, self._closing)
                 continue
-            self._finish_group(group)
+            for batch in group:
+                _, done = self._batches.popleft()
+                self._waiting_events -= len(batch.events) + len(batch.heads)
+                self._waiting_bytes -= sum(len(one.body) for one in batch.events)
+                if not done.done():
+                    done.set_result(None)
             if self._away_since_ms is not None:
                 _log.info("the store is back", away_ms=self._now_ms() - self._away_since_ms)
                 self._away_since_ms, self._error = None, ""
@@ -176,33 +194,6 @@ class EventWriter:
     def _signal_attempt(self) -> None:
         self._attempted.set()
         self._attempted = asyncio.Event()
-
-    def _next_group(self) -> list[WriteBatch]:
-        """Return the batches to write next. They stay in the queue until they are on the disk."""
-        group: list[WriteBatch] = []
-        events = 0
-        for batch, _ in self._batches:
-            if group and events + len(batch.events) > GROUP_EVENTS:
-                break
-            group.append(batch)
-            events += len(batch.events)
-        return group
-
-    def _finish_group(self, group: Sequence[WriteBatch]) -> None:
-        for batch in group:
-            _, done = self._batches.popleft()
-            self._waiting_events -= len(batch.events) + len(batch.heads)
-            self._waiting_bytes -= sum(len(one.body) for one in batch.events)
-            if not done.done():
-                done.set_result(None)
-
-    def _mark_away(self, error: Exception) -> None:
-        ours = None if isinstance(error, StoreError) else error
-        self._error = str(error)
-        if self._away_since_ms is None:
-            self._away_since_ms = self._now_ms()
-            _log.warning("the store is away, events wait in memory", why=self._error, exc_info=ours)
-            self._on_status()
 
 
 async def _wait_up_to(timeout_s: float, event: asyncio.Event) -> None:

@@ -313,17 +313,13 @@ def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[Publ
             of_journal, open_ = journal, None
         if kind == _MATCH_START_KIND:
             laid_out = _EVENT_DECODER.decode(body)
-            open_ = [laid_out] if _is_of_pairs(laid_out.data, event, pairs) else None
+            said = laid_out.data.get("meeting")
+            meeting = said if isinstance(said, dict) else {}
+            named = meeting.get("pairs") if meeting.get("event") == event else None
+            both = named.values() if isinstance(named, dict) else ()
+            met = any(isinstance(one, dict) and one.get("id") in pairs for one in both)
+            open_ = [laid_out] if met else None
         elif open_ and any(word in body for word in _RULING_MARKERS):
             open_.append(_EVENT_DECODER.decode(body))
     if open_:
         yield open_
-
-
-def _is_of_pairs(data: dict[str, Any], event: str, pairs: frozenset[str]) -> bool:
-    said = data.get("meeting")
-    if not isinstance(said, dict) or said.get("event") != event:
-        return False
-    named = said.get("pairs")
-    both = named.values() if isinstance(named, dict) else ()
-    return any(isinstance(one, dict) and one.get("id") in pairs for one in both)

@@ -102,8 +102,7 @@ def check_unsealed_attempt(
     sealed = steps.pop("sealed_to_chief")
     for kind, data in (("revealed", revealed), ("record", record)):
         steps[kind] = msgspec.structs.replace(sealed, kind=kind, data=dict(data))
-    whole = msgspec.structs.replace(progress, steps=steps)
-    standing = check_attempt(whole, ProfilesByHash())
+    standing = check_attempt(msgspec.structs.replace(progress, steps=steps), ProfilesByHash())
     return standing, standing.findings
 
 

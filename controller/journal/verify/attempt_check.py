@@ -223,8 +223,15 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
     if {"released", "revealed"} <= steps and "recalled" not in steps:
         what = f"attempt {progress.attempt} is revealed without the course of its cards"
         yield VerifyFinding(progress.steps["revealed"].n, what, "their outlets cannot be checked")
-    events = _logged_events(progress, progress.steps.get("verdict"))
-    yield from _check_arrivals(progress, events)
+    verdict = progress.steps.get("verdict")
+    events = _logged_events(progress, verdict)
+    if verdict is not None and events and verdict.data["outcome"] == "ok":
+        count = len({event.index for event in events if event.code == AT_READER})
+        if verdict.data["fed"] + verdict.data["refed"] != count:
+            counted = f"fed {verdict.data['fed']} and refed {verdict.data['refed']}"
+            what = f"the verdict has {counted}, the boards' events have {count} arrivals"
+            means = "the counts were not taken from the boards' events"
+            yield VerifyFinding(verdict.n, what, means)
     in_full = all(event.is_open for event in events if event.code != READ)
     return trace_course(events, proof.deck_of(progress)[2]) if events and in_full else None
 
@@ -277,18 +284,6 @@ def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
 def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
     """Return the event without its look. If `shut`, its place is replaced by SEALED_PLACE."""
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
-
-
-def _check_arrivals(progress: AttemptHistory, events: Sequence[LoggedBoardEvent]) -> Findings:
-    """Yield a finding if a right deal's verdict counts other cards than arrived at the window."""
-    verdict = progress.steps.get("verdict")
-    if verdict is None or not events or verdict.data["outcome"] != "ok":
-        return
-    count = len({event.index for event in events if event.code == AT_READER})
-    if verdict.data["fed"] + verdict.data["refed"] != count:
-        counted = f"fed {verdict.data['fed']} and refed {verdict.data['refed']}"
-        what = f"the verdict has {counted}, the boards' events have {count} arrivals"
-        yield VerifyFinding(verdict.n, what, "the counts were not taken from the boards' events")
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:

@@ -124,7 +124,16 @@ def check_shown_hands(
         played = "released" in progress.steps and "recalled" not in progress.steps
         if profile is not None and played:
             yield from _check_hands_shown(progress, later, meetings, reopened, profile, whole=whole)
-        yield from _check_match_rules(progress, meetings)
+        committed = progress.steps.get("committed")
+        if committed is not None:
+            before = [
+                entry.data.get("profile_hash")
+                for entry in meetings
+                if entry.n < committed.n and entry.data.get("match") == committed.data.get("match")
+            ]
+            if before and committed.data.get("profile_hash") not in before:
+                what = f"attempt {progress.attempt} has other rules than its match was set up for"
+                yield VerifyFinding(committed.n, what, "it was dealt under other rules")
     yield from check_redeals_after_look(entries, progresses, whole=whole)
 
 
@@ -159,21 +168,6 @@ def _check_hands_shown(
             yield VerifyFinding(progress.steps["released"].n, what, "its record is not open")
 
 
-def _check_match_rules(progress: AttemptHistory, meetings: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding if an attempt has other rules than its match."""
-    committed = progress.steps.get("committed")
-    if committed is None:
-        return
-    before = [
-        entry.data.get("profile_hash")
-        for entry in meetings
-        if entry.n < committed.n and entry.data.get("match") == committed.data.get("match")
-    ]
-    if before and committed.data.get("profile_hash") not in before:
-        what = f"attempt {progress.attempt} has other rules than its match was set up for"
-        yield VerifyFinding(committed.n, what, "it was dealt under other rules")
-
-
 def _profile_of_attempt(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Profile | None:
     data = progress.data("committed") or {}
     try:
@@ -194,23 +188,6 @@ def check_late_rows(entries: Sequence[JournalEntry]) -> Findings:
     for entry in entries:
         if entry.kind == "match_told":
             yield from _check_published_as_kept(entry, kept)
-    yield from _check_never_published(entries)
-
-
-def _check_published_as_kept(entry: JournalEntry, kept: dict[int, dict[str, object]]) -> Findings:
-    told = entry.data.get("told", ())
-    if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
-        what = "the published value is not a list of events"
-        yield VerifyFinding(entry.n, what, "it cannot be compared")
-        return
-    for one in told:
-        if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
-            what = f"the published data of entry {one.get('n')} differ from the stored ones"
-            yield VerifyFinding(entry.n, what, "an answer or a card was changed afterwards")
-
-
-def _check_never_published(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each withheld event that is missing when the next hands are released."""
     waiting: list[int] = []
     for entry in entries:
         if entry.kind == "match_kept":
@@ -225,3 +202,15 @@ def _check_never_published(entries: Sequence[JournalEntry]) -> Findings:
                 what = f"the withheld data of entry {n} were not published before the next release"
                 yield VerifyFinding(entry.n, what, "an answer or a card stays hidden")
             waiting.clear()
+
+
+def _check_published_as_kept(entry: JournalEntry, kept: dict[int, dict[str, object]]) -> Findings:
+    told = entry.data.get("told", ())
+    if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
+        what = "the published value is not a list of events"
+        yield VerifyFinding(entry.n, what, "it cannot be compared")
+        return
+    for one in told:
+        if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
+            what = f"the published data of entry {one.get('n')} differ from the stored ones"
+            yield VerifyFinding(entry.n, what, "an answer or a card was changed afterwards")

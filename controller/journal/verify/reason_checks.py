@@ -170,11 +170,6 @@ def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
     return "not shown" if may_show is not None and may_show(evidence) else "disproved"
 
 
-def _count_short(evidence: RecordEvidence) -> bool:
-    short = any(evidence.course.landings_in(seat) < evidence.hand_size for seat in SEATS)
-    return evidence.all_cards_landed and short
-
-
 def _count_over(evidence: RecordEvidence) -> bool:
     course = evidence.course
     return (
@@ -197,16 +192,6 @@ def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
         if card.landed not in (None, card.gate)
         or card.gate not in (None, TRAY, *sequence[(card.place or 1) - 1 : card.place or 0])
     ]
-
-
-def _wrong_pocket(evidence: RecordEvidence) -> bool:
-    course = evidence.course
-    return course.strays > course.double_strays or bool(misplaced_cards(course, evidence.sequence))
-
-
-def _tray_full(evidence: RecordEvidence) -> bool:
-    fullest = max(counts[-1] for counts in evidence.course.counts_after)
-    return fullest - evidence.count_turned_away() > _MAX_TRAY_CARDS
 
 
 def _double_feed(evidence: RecordEvidence) -> bool:
@@ -250,17 +235,21 @@ def _event_lost(evidence: RecordEvidence) -> bool:
     return bool(course.order_errors) or unasked or other
 
 
-def _sensor_stuck(evidence: RecordEvidence) -> bool:
-    unseen = not all(evidence.last_sensors.get("pockets_seen", ()))
-    return unseen or evidence.last_sensor_is("lift_down", False)
-
-
 _REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
-    "COUNT_SHORT": _count_short,
+    "COUNT_SHORT": lambda evidence: (
+        evidence.all_cards_landed
+        and any(evidence.course.landings_in(seat) < evidence.hand_size for seat in SEATS)
+    ),
     "COUNT_OVER": _count_over,
-    "WRONG_POCKET": _wrong_pocket,
+    "WRONG_POCKET": lambda evidence: (
+        evidence.course.strays > evidence.course.double_strays
+        or bool(misplaced_cards(evidence.course, evidence.sequence))
+    ),
     "NOT_LANDED": lambda evidence: evidence.course.not_landed > 0,
-    "TRAY_FULL": _tray_full,
+    "TRAY_FULL": lambda evidence: (
+        max(counts[-1] for counts in evidence.course.counts_after) - evidence.count_turned_away()
+        > _MAX_TRAY_CARDS
+    ),
     "DOUBLE_FEED": _double_feed,
     "UNREADABLE": _has_card_with_flaw("UNREADABLE"),
     "FACE_UP": _has_card_with_flaw("FACE_UP"),
@@ -269,7 +258,10 @@ _REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
     "THIRD_COPY": _third_copy,
     "PULSE_COUNT": _pulse_count,
     "EVENT_LOST": _event_lost,
-    "SENSOR_STUCK": _sensor_stuck,
+    "SENSOR_STUCK": lambda evidence: (
+        not all(evidence.last_sensors.get("pockets_seen", ()))
+        or evidence.last_sensor_is("lift_down", False)
+    ),
     "BOARD_REFUSED": lambda evidence: evidence.last_sensor_is("board_locked", False),
     "HOPPER_NOT_EMPTY": lambda evidence: (
         evidence.all_cards_landed and evidence.last_sensor_is("hopper_empty", False)

@@ -99,13 +99,22 @@ def new_match_clock(profile: GuandanProfile) -> MatchClock:
     """Return the clock of a match that has not begun."""
     ending = profile.ending
     limit_ms = ending.time_s * 1000 if ending.method in ("timed", "timed_deals") else 0
+    marks = [ClockMark(left, kind) for left, kind in ANNOUNCEMENTS]
+    if ending.last_start_margin_s:
+        key = "ending.last_start_margin_s"
+        left = ending.last_start_margin_s * 1000
+        marks.append(ClockMark(left, "last_deal", key, profile.article(key)))
+    elif ending.at_time == "finish_started":
+        marks.append(_mark_at_end(profile, "last_deal"))
+    marks.append(_mark_at_end(profile, "time_up"))
+    marks.sort(key=lambda mark: -mark.left_ms)
     return MatchClock(
         limit_ms=limit_ms,
         margin_ms=ending.last_start_margin_s * 1000,
         stops_deals=ending.at_time == "stop_now",
         chief_ms=profile.clocks.added_time_chief_s * 1000,
         chief_article=profile.article("clocks.added_time_chief_s"),
-        marks=tuple(mark for mark in _clock_marks(profile) if mark.left_ms < limit_ms),
+        marks=tuple(mark for mark in marks if mark.left_ms < limit_ms),
     )
 
 
@@ -253,25 +262,10 @@ def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
     A negative number corrects an earlier grant. Announcements that the new time postpones are
     reported again. Call `tick` first.
     """
-    added = max(0, clock.added_ms + add_ms)
-    longer = replace(clock, added_ms=added)
+    longer = replace(clock, added_ms=max(0, clock.added_ms + add_ms))
     left = left_ms(longer, at_ms) or 0
     passed = sum(mark.left_ms >= left for mark in clock.marks)
     return replace(longer, told=min(clock.told, passed))
-
-
-def _clock_marks(profile: GuandanProfile) -> list[ClockMark]:
-    """Return the announcements of a match's clock, sorted by remaining time, longest first."""
-    ending = profile.ending
-    marks = [ClockMark(left, kind) for left, kind in ANNOUNCEMENTS]
-    if ending.last_start_margin_s:
-        key = "ending.last_start_margin_s"
-        left = ending.last_start_margin_s * 1000
-        marks.append(ClockMark(left, "last_deal", key, profile.article(key)))
-    elif ending.at_time == "finish_started":
-        marks.append(_mark_at_end(profile, "last_deal"))
-    marks.append(_mark_at_end(profile, "time_up"))
-    return sorted(marks, key=lambda mark: -mark.left_ms)
 
 
 def _mark_at_end(profile: GuandanProfile, kind: ClockReportKind) -> ClockMark:

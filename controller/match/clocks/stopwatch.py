@@ -72,7 +72,7 @@ def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
     return moment
 
 
-ClockReportKind = Literal[
+OverrunReason = Literal[
     "play_warning",
     "play_violation",
     "tribute_warning",
@@ -80,9 +80,17 @@ ClockReportKind = Literal[
     "return_warning",
     "return_violation",
     "opening_over",
-    "sort_over",
     "late_regulations",
     "late_default",
+]
+"""The kinds of clock reports that ask a referee to examine an offence.
+
+The other kinds only inform the hall.
+"""
+
+ClockReportKind = Literal[
+    OverrunReason,
+    "sort_over",
     "announce_15",
     "announce_5",
     "announce_1",

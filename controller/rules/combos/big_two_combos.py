@@ -7,7 +7,6 @@ no wild cards and the seed has no declarations.
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from typing import Literal
 
 import msgspec
@@ -115,8 +114,13 @@ def readings(
     if len(set(cards)) != len(cards) or any(face >= SMALL_JOKER for face in cards):
         return ()
     laid = tuple(sorted(cards, key=single_value))
-    combo = _read_five_cards(laid, combos) if len(laid) == 5 else _read_equal_ranks(laid)
-    return (combo,) if combo else ()
+    if len(laid) == 5:
+        combo = _read_five_cards(laid, combos)
+        return (combo,) if combo else ()
+    kinds: dict[int, BigTwoKind] = {1: "single", 2: "pair", 3: "triple"}
+    if len(laid) not in kinds or len({natural_rank(face) for face in laid}) != 1:
+        return ()
+    return (_combo(kinds[len(laid)], laid, laid),)
 
 
 def can_beat(
@@ -149,13 +153,6 @@ def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
     return place, combo.rank, combo.suit
 
 
-def _read_equal_ranks(laid: tuple[Face, ...]) -> BigTwoCombo | None:
-    kinds: dict[int, BigTwoKind] = {1: "single", 2: "pair", 3: "triple"}
-    if len(laid) not in kinds or len({natural_rank(face) for face in laid}) != 1:
-        return None
-    return _combo(kinds[len(laid)], laid, laid)
-
-
 def _read_five_cards(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
     run = _sequence_order(laid, combos)
     flush = len({face // len(RANKS) for face in laid}) == 1
@@ -164,10 +161,6 @@ def _read_five_cards(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwo
         return _combo("straight_flush" if flush else "straight", run, deciding)
     if flush:
         return _combo("flush", laid, laid)
-    return _read_two_ranks(laid, combos)
-
-
-def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
     (rank, most), *_ = Counter(map(natural_rank, laid)).most_common()
     many = tuple(face for face in laid if natural_rank(face) == rank)
     few = tuple(face for face in laid if natural_rank(face) != rank)
@@ -218,9 +211,7 @@ class _BigTwoRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _rules_file() -> _BigTwoRules:
-    name = "big_two_rules.toml"
-    text = resources.files("controller.rules.combos").joinpath(name).read_text("utf-8")
-    return toml_files.parse(text, _BigTwoRules, name=name)
+    return toml_files.read_resource("controller.rules.combos", "big_two_rules.toml", _BigTwoRules)
 
 
 _KEY_OF_KIND: dict[BigTwoKind, str] = {
@@ -285,17 +276,26 @@ def _judge_one_play(
     profile: BigTwoProfile, play: TypedPlay
 ) -> tuple[JudgedPlay, BigTwoCombo | None]:
     found = readings(play.faces, profile.bigtwo.combos)
-    shown = tuple(map(_combo_reading, found))
-    reason = cite_big_two_rule("no_type", profile)
+    reason, shown = cite_big_two_rule("no_type", profile), None
     if found:
-        name = BIG_TWO_KIND_NAMES[found[0].kind]
-        reason = CitedRule(found[0].kind, name.en, name.zh, name.article)
+        combo = found[0]
+        name = BIG_TWO_KIND_NAMES[combo.kind]
+        reason = CitedRule(combo.kind, name.en, name.zh, name.article)
+        rank = 2 if combo.rank == TWO_VALUE else combo.rank
+        shown = ComboReading(
+            kind=combo.kind,
+            en=name.en,
+            zh=name.zh,
+            cards=tuple(LaidCard(face_text(face)) for face in combo.faces),
+            decides=SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank),
+            size=combo.size,
+        )
     judged = JudgedPlay(
         play=play_text(play),
         bare=(),
-        readings=shown,
-        default=shown[0] if shown else None,
-        counts_as=shown[0] if shown else None,
+        readings=(shown,) if shown else (),
+        default=shown,
+        counts_as=shown,
         declared=None,
         declaration_due=False,
         reasons=(reason,),
@@ -321,16 +321,3 @@ def _comparison_rules(
     if can_beat(challenger, table, profile.bigtwo.combos):
         return (why,)
     return why, cite_big_two_rule("greater", profile)
-
-
-def _combo_reading(combo: BigTwoCombo) -> ComboReading:
-    name = BIG_TWO_KIND_NAMES[combo.kind]
-    rank = 2 if combo.rank == TWO_VALUE else combo.rank
-    return ComboReading(
-        kind=combo.kind,
-        en=name.en,
-        zh=name.zh,
-        cards=tuple(LaidCard(face_text(face)) for face in combo.faces),
-        decides=SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank),
-        size=combo.size,
-    )

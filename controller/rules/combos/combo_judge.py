@@ -50,12 +50,16 @@ from controller.rules.ranks import LEVEL_VALUE, is_joker, is_wild, natural_rank,
 def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
     """Return a reading of a play in texts for people, with its cards in the order of laying."""
     name = COMBO_NAMES[combo.kind]
+    if combo.rank == LEVEL_VALUE or not is_joker(combo.faces[0]):
+        decides = rank_text(level if combo.rank == LEVEL_VALUE else combo.rank)
+    else:
+        decides = face_text(combo.faces[0])
     return ComboReading(
         kind=combo.kind,
         en=name.en,
         zh=name.zh,
         cards=_laid_cards(combo, play, level),
-        decides=_deciding_rank_text(combo, level),
+        decides=decides,
         size=combo.size,
     )
 
@@ -113,14 +117,6 @@ def _laid_cards(combo: Combo, play: TypedPlay, level: int) -> tuple[LaidCard, ..
         else:
             laid.append(LaidCard(rank_text(natural_rank(face))))
     return tuple(reversed(laid))
-
-
-def _deciding_rank_text(combo: Combo, level: int) -> str:
-    if combo.rank == LEVEL_VALUE:
-        return rank_text(level)
-    if is_joker(combo.faces[0]):
-        return face_text(combo.faces[0])
-    return rank_text(combo.rank)
 
 
 _DECK = composition(2, jokers=True)

@@ -199,7 +199,10 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
     `combo`: the combination that the play counts as. `hearts`: number of wild cards that neither
     play shows. The rules are keys of combo_rules.COMBO_RULES.
     """
-    if combo is not None and combo.kind == "straight" and _may_be_of_one_suit(play, level):
+    plain = [(face, bare) for face, bare in _faces_with_bare(play) if not is_wild(face, level)]
+    written_suits = {face // len(RANKS) for face, bare in plain if not bare}
+    may_be_of_one_suit = any(bare for _, bare in plain) and len(written_suits) <= 1
+    if combo is not None and combo.kind == "straight" and may_be_of_one_suit:
         yield "bare_suits"
     if _may_be_wild(
         play, level, hearts, lambda faces: {(one.kind, one.rank) for one in readings(faces, level)}
@@ -231,12 +234,6 @@ def contained_kinds_as_written(play: TypedPlay, level: int) -> tuple[ComboKind, 
 
 def _faces_with_bare(play: TypedPlay) -> Iterator[tuple[Face, bool]]:
     yield from zip(play.faces, play.bare, strict=True)
-
-
-def _may_be_of_one_suit(play: TypedPlay, level: int) -> bool:
-    plain = [(face, bare) for face, bare in _faces_with_bare(play) if not is_wild(face, level)]
-    written = {face // len(RANKS) for face, bare in plain if not bare}
-    return any(bare for _, bare in plain) and len(written) <= 1
 
 
 def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:

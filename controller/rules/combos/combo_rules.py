@@ -4,8 +4,6 @@ If the rulebook of a profile does not state a rule, the rule is cited from a rul
 it, and is provisional. A rule that no rulebook states is also provisional.
 """
 
-from importlib import resources
-
 import msgspec
 
 from controller.host import toml_files
@@ -49,13 +47,9 @@ class CitedRule(msgspec.Struct, frozen=True, gc=False):
     provisional: bool = False
 
 
-def _read_rules() -> dict[str, ComboRule]:
-    name = "combo_rules.toml"
-    text = resources.files("controller.rules.combos").joinpath(name).read_text("utf-8")
-    return toml_files.parse(text, dict[str, ComboRule], name=name)
-
-
-COMBO_RULES = _read_rules()
+COMBO_RULES = toml_files.read_resource(
+    "controller.rules.combos", "combo_rules.toml", dict[str, ComboRule]
+)
 """Every rule by its key. The kinds of combination are among the keys."""
 
 

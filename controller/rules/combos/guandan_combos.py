@@ -291,7 +291,13 @@ def contained_kinds(cards: Sequence[Face], level: int) -> tuple[ComboKind, ...]:
 def _combo(
     pattern: ComboPattern, lacking: tuple[int, ...], cards: SortedCards, level: int
 ) -> Combo:
-    suit = _stand_in_suit(pattern.kind, cards)
+    # A wild card stands for a heart, unless hearts would make a straight flush of the play, or
+    # unless the play is one.
+    suit = HEARTS
+    if pattern.kind == "straight_flush":
+        suit = min(cards.suits)
+    elif pattern.kind == "straight" and cards.suits == {HEARTS}:
+        suit = _SPADES
     stands_for = tuple(suit * len(RANKS) + rank - 2 for rank in lacking)
     laid = tuple(
         face
@@ -302,16 +308,6 @@ def _combo(
     by_level = pattern.kind not in SEQUENCE_KINDS and pattern.rank == level
     rank = LEVEL_VALUE if by_level else pattern.rank
     return Combo(pattern.kind, rank, len(laid), laid, stands_for)
-
-
-def _stand_in_suit(kind: ComboKind, cards: SortedCards) -> int:
-    """Return the suit of the card that a wild card replaces.
-
-    It is hearts unless hearts would make a straight flush of the play, or unless the play is one.
-    """
-    if kind == "straight_flush":
-        return min(cards.suits)
-    return _SPADES if kind == "straight" and cards.suits == {HEARTS} else HEARTS
 
 
 def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[int, ...]]:

@@ -189,7 +189,14 @@ def _cards_of_word(
     if not forward and ends_open:
         raise _notation_error(text, suits[0], _TWO_WAYS)
     cards: list[_TypedCard] = []
-    for group in _suit_groups(tokens if forward else tokens[::-1]):
+    # Each suit with the ranks that follow it, and each joker. Ranks before the first suit come as
+    # one group without a suit.
+    groups: list[list[CardToken]] = []
+    for token in tokens if forward else tokens[::-1]:
+        if not groups or token.rank is None:
+            groups.append([])
+        groups[-1].append(token)
+    for group in groups:
         head, *ranks = group
         if head.suit is not None and not ranks:
             raise _notation_error(text, head, _NO_CARD)
@@ -197,20 +204,6 @@ def _cards_of_word(
             _refuse_no_run(text, head, ranks)
         cards += _cards_of_group(group)
     yield from cards if forward else cards[::-1]
-
-
-def _suit_groups(tokens: Sequence[CardToken]) -> Iterator[list[CardToken]]:
-    """Yield each suit with the ranks that follow it, and each joker.
-
-    Ranks before the first suit come as one group without a suit.
-    """
-    group: list[CardToken] = []
-    for token in tokens:
-        if group and token.rank is None:
-            yield group
-            group = []
-        group.append(token)
-    yield group
 
 
 def _cards_of_group(group: Sequence[CardToken]) -> Iterator[_TypedCard]:
@@ -345,7 +338,16 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
     found = _KIND_FIRST_PATTERN.fullmatch(said) or _KIND_LAST_PATTERN.fullmatch(said)
     kind = _KINDS_BY_NAME[re.sub(_GAP, "", found["kind"])] if found else None
     part = found["ranks"] if found else said
-    ranks = _ranks_of_range(part, kind, cards) or _listed_ranks(text, part)
+    try:
+        ranks = _ranks_of_range(part, kind, cards) or parse_ranks(part) or None
+    except NotationError:
+        kinds = ", ".join(f"{name.en} {name.zh}" for name in COMBO_NAMES.values())
+        raise QuestionError(
+            f'no play can be declared as "{printable_text(text)}": write ranks, such as 34567, '
+            f"or one of {kinds}",
+            f"不能说明为“{printable_text(text)}”：请写点数，如 34567，或写下列牌型之一："
+            f"{'、'.join(name.zh for name in COMBO_NAMES.values())}",
+        ) from None
     if kind is None and ranks is None:
         raise QuestionError(
             "the declaration is empty: name a kind or ranks, such as plate or 34567",
@@ -377,16 +379,3 @@ def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int,
     row = range(min(low, high), max(low, high) + 1)
     each = _CARDS_PER_RANK.get(kind, 1) if kind else cards // len(row) or 1
     return tuple(ACE if rank == _LOW_ACE else rank for rank in row for _ in range(each))
-
-
-def _listed_ranks(text: str, part: str) -> tuple[int, ...] | None:
-    try:
-        return parse_ranks(part) or None
-    except NotationError:
-        kinds = ", ".join(f"{name.en} {name.zh}" for name in COMBO_NAMES.values())
-        raise QuestionError(
-            f'no play can be declared as "{printable_text(text)}": write ranks, such as 34567, '
-            f"or one of {kinds}",
-            f"不能说明为“{printable_text(text)}”：请写点数，如 34567，或写下列牌型之一："
-            f"{'、'.join(name.zh for name in COMBO_NAMES.values())}",
-        ) from None

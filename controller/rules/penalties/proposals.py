@@ -203,9 +203,31 @@ def propose_penalties(
         return (_settled_proposal(profile, charge, "settled_closed"),)
     if charge.settled_by_players == "recognised":
         waived = _settled_proposal(profile, charge, "settled_recognised")
-        accepted = _ladder_proposals(profile, charge, _accepted_penalties(profile, found))
+        # Seed 000 A15.3.6. The required role does not change: a foul and a choice need the chief.
+        text, article = catalogue_words("why", "settled_recognised"), profile.article(SETTLED_KEY)
+        accepted = _ladder_proposals(
+            profile,
+            charge,
+            tuple(
+                replace(
+                    one,
+                    why=Words(f"{text.en}: {one.why.en}", f"{text.zh}：{one.why.zh}"),
+                    article=", ".join(known for known in (article, one.article) if known) or None,
+                    keys=(SETTLED_KEY, *one.keys),
+                )
+                for one in found
+            ),
+        )
         return (waived, *(one for one in accepted if one.penalty != "none" or one.effects))
-    return (*_ladder_proposals(profile, charge, found), *_lapse_proposals(profile, charge))
+    proposals = _ladder_proposals(profile, charge, found)
+    reasons = lapse_reasons(charge)
+    if not reasons:
+        return proposals
+    # The right to a penalty may have lapsed (seed 000 A15.3.8).
+    articles = [lapse_article(profile, reason) for reason in reasons]
+    known = ", ".join(article for article in articles if article)
+    way = LegalPenalty(penalty="none", article=known or None, why=catalogue_words("why", "lapsed"))
+    return (*proposals, _make_proposal(profile, charge, way, chief=charge.lapse_disputed))
 
 
 def discretionary_proposal(
@@ -248,39 +270,6 @@ def _settled_proposal(
         penalty="none", article=article, why=catalogue_words("why", why), keys=(SETTLED_KEY,)
     )
     return _make_proposal(profile, charge, way, chief=False)
-
-
-def _accepted_penalties(
-    profile: GuandanProfile, found: tuple[LegalPenalty, ...]
-) -> tuple[LegalPenalty, ...]:
-    """Return `found`, marked as accepted by the players and recognised by the referee.
-
-    Seed 000 A15.3.6. The required role does not change: a foul and a choice need the chief.
-    """
-    text, article = catalogue_words("why", "settled_recognised"), profile.article(SETTLED_KEY)
-    return tuple(
-        replace(
-            one,
-            why=Words(f"{text.en}: {one.why.en}", f"{text.zh}：{one.why.zh}"),
-            article=", ".join(known for known in (article, one.article) if known) or None,
-            keys=(SETTLED_KEY, *one.keys),
-        )
-        for one in found
-    )
-
-
-def _lapse_proposals(profile: GuandanProfile, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Return a proposal without a penalty if the right to a penalty may have lapsed.
-
-    Source: seed 000 A15.3.8.
-    """
-    reasons = lapse_reasons(charge)
-    if not reasons:
-        return ()
-    articles = [lapse_article(profile, reason) for reason in reasons]
-    known = ", ".join(article for article in articles if article)
-    way = LegalPenalty(penalty="none", article=known or None, why=catalogue_words("why", "lapsed"))
-    return (_make_proposal(profile, charge, way, chief=charge.lapse_disputed),)
 
 
 def _make_proposal(
