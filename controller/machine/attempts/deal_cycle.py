@@ -254,7 +254,7 @@ class DealCycle:
         news = asyncio.ensure_future(self._match_news.wait())
         both: set[asyncio.Future[Any]] = {news, *others}
         try:
-            await asyncio.wait(both, timeout=POLL_INTERVAL_S, return_when="FIRST_COMPLETED")
+            await asyncio.wait(both, timeout=POLL_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED)
         finally:
             news.cancel()
 

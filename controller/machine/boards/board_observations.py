@@ -87,12 +87,9 @@ def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
     It is the place of the last such event. Return {} if no event has a place.
     """
     if reason == "DRIVE_LOST":
-        away = [
-            event.index
-            for event in events
-            if event.code is BoardEventCode.DRIVE and not event.place
-        ]
-        return {"board": "dealer", "drive": str(away[-1])} if away else {"board": "dealer"}
+        drives = (event for event in events if event.code is BoardEventCode.DRIVE)
+        away = [str(event.index) for event in drives if not event.place]
+        return {"board": "dealer"} | ({"drive": away[-1]} if away else {})
     if reason == "ENGINE_LOST":
         return {"board": "reader"}
     code, places = _FAULT_PLACES.get(reason, (None, {}))

@@ -150,26 +150,22 @@ def corrections(match: GuandanMatch) -> list[SheetCorrection]:
             now=deal_outcome(row.result),
             reason=why.en,
             reason_zh=why.zh if why.zh != why.en else None,
-            confirmed_by=_confirmed_by(match, row),
+            confirmed_by=confirmed_by,
         )
         for row in _rows_of(match.sheet, CorrectionRow)
-        for why in [_reason(match, row)]
+        for why, confirmed_by in [_reason(match, row)]
     ]
 
 
-def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
-    """Return the reason of a correction: the offence of its ruling, or the words of a person."""
-    if row.ruling is None:
-        return reason_words(row.reason)
-    zh = next(find_offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
-    return Words(row.reason, zh)
+def _reason(match: GuandanMatch, row: CorrectionRow) -> tuple[Words, str | None]:
+    """Return the reason of a correction, and the person who confirmed it in writing, or None.
 
-
-def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
-    """Return the person who confirmed the verbal decision of a correction in writing, or None."""
+    The reason is the offence of its ruling, or the words of a person.
+    """
     if row.ruling is None:
-        return match.spoken.get(row.row)
-    return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
+        return reason_words(row.reason), match.spoken.get(row.row)
+    ruling = next(one for one in match.rulings if one.id == row.ruling)
+    return Words(row.reason, find_offence(ruling.charge.offence).zh), ruling.confirmed_by
 
 
 def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:

@@ -85,8 +85,9 @@ def is_deal_over(play: TableMatch, deal: DealId) -> bool:
 def is_dealt_again(play: TableMatch, deal: DealId) -> bool:
     """Return whether a deal whose hands were out must be dealt again."""
     match = play.match
-    same = match is not None and match.meeting.match_id == deal.match_id
-    return match is not None and same and match.deal == deal.deal and match.phase in BEFORE_RELEASE
+    if match is None or DealId(match.meeting.match_id, match.deal) != deal:
+        return False
+    return match.phase in BEFORE_RELEASE
 
 
 MISDEALS_BEFORE_CALL = 2
