@@ -158,7 +158,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "events": _reads(EventsArgs, "return the public entries of the journal"),
     "sheet": _reads(NoArgs, "return the score sheet (记分表)"),
     "document": _reads(DocumentArgs, "return a part of the match that left for another table"),
-    "rulings": _reads(ChargeArgs, "list the possible rulings on a charge, that of the ladder first"),
+    "rulings": _reads(ChargeArgs, "list the possible rulings on a charge, the ladder's first"),
     "foresee": _reads(ForeseeArgs, "compute the effect of a decision on the match"),
     "lost_time": _reads(NoArgs, "compute the added time for the table's stops (补时)"),
     "offers": _reads(RoleArgs, "list the commands of a role, and which are possible now"),
@@ -173,7 +173,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "confirm": _match(
         ConfirmArgs,
-        "press the green button (确认); a referee does it for both sides",
+        "press the green button (确认); a referee: for both sides",
         roles=_AT_TABLE,
     ),
     "out": _match(
