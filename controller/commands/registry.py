@@ -161,7 +161,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "rulings": _reads(ChargeArgs, "list the possible rulings on a charge, the ladder's first"),
     "foresee": _reads(ForeseeArgs, "compute the effect of a decision on the match"),
     "lost_time": _reads(NoArgs, "compute the added time for the table's stops (补时)"),
-    "offers": _reads(RoleArgs, "list which commands a role could give now, or why not"),
+    "offers": _reads(RoleArgs, "list the commands of a role, and which are possible now"),
     # Commands of the players through the table's display, or of a referee for them.
     "seat": _match(SeatArgs, "seat a player (就位)", "none", roles=_AT_TABLE),
     "cut": _machine(
@@ -172,7 +172,9 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         bound_to="machine",
     ),
     "confirm": _match(
-        ConfirmArgs, "press the green button (确认); a referee: for both sides", roles=_AT_TABLE
+        ConfirmArgs,
+        "press the green button (确认); a referee: for both sides",
+        roles=_AT_TABLE,
     ),
     "out": _match(
         OneSeatArgs, "report a player as out; a referee's report is final", roles=_AT_TABLE
@@ -187,7 +189,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "start_match": _match(NoArgs, "open the match (开赛)", "none", roles=_CHIEF),
     "start_deal": _machine(
-        StartDealArgs, "start the deal that is due, for a reason without a cut", _STARTABLE
+        StartDealArgs, "start the deal that is due; without a cut only for a reason", _STARTABLE
     ),
     "release": _machine(
         NoArgs,
@@ -197,10 +199,12 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "hold": _match(HoldArgs, "stop the table (暂停); the chief can stop the whole area", "none"),
     "resume": _match(ResumeArgs, "resume the table (继续)", "none"),
-    "attend": _machine(AttendArgs, "report a referee at the table, which ends a call (到台)"),
+    "attend": _machine(AttendArgs, "report that a referee is at the table; it ends a call (到台)"),
     # Counts and sets.
-    "recount": _match(RecountArgs, "enter four counts after a claim (清点)"),
-    "replace_set": _machine(ReplaceSetArgs, "report another set in the hopper (换牌)", _MOTIONLESS),
+    "recount": _match(RecountArgs, "enter the four counts after a claim (清点)"),
+    "replace_set": _machine(
+        ReplaceSetArgs, "report that another set is in the hopper (换牌)", _MOTIONLESS
+    ),
     "clear_set": _machine(ClearSetArgs, "clear a barred set after a full count"),
     # A deal at the table.
     "tribute": _match(TributeArgs, "check a tribute; in a deal by hand, enter it"),
@@ -223,13 +227,13 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "reject": _match(RejectArgs, "reject or overturn a ruling (驳回)", "none"),
     "extra_deal": _match(VerbalReasonArgs, "order an extra deal (加打)", "none"),
     "adjust": _match(AdjustArgs, "correct a result (更正成绩)", "none"),
-    "redeal": _match(VerbalReasonArgs, "order that released hands are redealt"),
+    "redeal": _match(VerbalReasonArgs, "order that released hands are dealt again"),
     # A deal by hand, a transfer to another table, and the score sheet.
     "dealt_by_hand": _match(ReasonArgs, "order a deal by hand (人工发牌)"),
     "shuffled": _match(OneSeatArgs, "by hand: record the seat that shuffled"),
-    "cut_by_hand": _match(CutByHandArgs, "by hand: record who cut, and where"),
+    "cut_by_hand": _match(CutByHandArgs, "by hand: record the seat that cut, and the place"),
     "turned_up": _match(TurnedUpArgs, "by hand: record the turned-up card (翻牌)"),
-    "hands_dealt": _match(HandsDealtArgs, "by hand: report four right hands"),
+    "hands_dealt": _match(HandsDealtArgs, "by hand: report that four right hands are dealt"),
     "transfer": _match(TransferArgs, "transfer the match to another table (转台)", "none"),
     "take_over": _machine(TakeOverArgs, "accept a match from another table (接台)", _MOTIONLESS),
     "sign": _match(SignArgs, "sign the score sheet (签名)", "none"),
