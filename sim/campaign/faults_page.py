@@ -90,8 +90,9 @@ def render_campaign(report: CampaignReport) -> str:
         f"This part was written by `dealtable campaign --deals {report.asked} --faults "
         f"{report.level} --seed {report.seed} --page sim/FAULTS.md`:",
         f"{report.deals} deals, {report.attempts} attempts; {zeros};",
-        f"{report.needless_misdeals} failed attempts with mild faults only; cases in which an extra "
-        f"card was left undetected beside right hands (`deploy/THREATS.md`): {report.left_behind};",
+        f"{report.needless_misdeals} failed attempts with mild faults only; cases in which an "
+        "extra card was left undetected beside right hands (`deploy/THREATS.md`): "
+        f"{report.left_behind};",
         f"{report.ready_without_redeal} deals ready without a redeal, and "
         f"{report.ready_without_hand} without a person's action.",
         "",
