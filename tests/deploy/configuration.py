@@ -1,7 +1,7 @@
 """deploy/CONFIGURATION.md, made from the types that the files are read into.
 
 What a key takes and what it is without being said come from its type; what it means stands in
-configuration.toml beside this file, by file, type and key.
+configuration.toml beside this file, by file, type and key; for the rules of an event, by key.
 """
 
 import re
@@ -100,10 +100,11 @@ def _event() -> str:
     """Say what an event's file may settle: any rule of its rulebook."""
     rows = []
     types = _rule_types()
+    rules = meanings()["event.toml"]["rules"]
     for key, words in rule_keys.all_keys().items():
         rows.append(
             f"| `{key}` | {_cell(words.label.en)} | {_cell(types.get(key, 'a value'))} "
-            f"| {_cell(words.about.en)} |"
+            f"| {_cell(rules[key])} |"
         )
     needed = "\n".join(
         f"| `{key}` | text | needed | {_cell(meanings()['event.toml'][key])} |" for key in _EVENT

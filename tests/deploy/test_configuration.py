@@ -75,6 +75,7 @@ def test_every_rule_that_an_event_may_settle_has_its_row() -> None:
     section = PAGE.read_text("utf-8").partition("## `event.toml`\n")[2]
     rows = set(re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE))
     assert set(rule_keys.all_keys()) <= rows
+    assert set(rule_keys.all_keys()) == set(meanings()["event.toml"]["rules"])
     assert set(rules_by_key(load_profile("international-000"))) <= rows
 
 
