@@ -217,7 +217,10 @@ class BoardProcess:
         await self._ended.wait()
 
     async def close(self) -> None:
-        """End the process by closing its pins, and wait for its end. Kill it if it does not end."""
+        """Close the pins of the board, so that its process ends, and wait for this.
+
+        Kill it if it does not end.
+        """
         if self._pins is not None:
             self._disconnect_pins()
             self._reap()

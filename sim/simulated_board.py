@@ -129,7 +129,7 @@ class BoardStepper:
         self.wake()
 
     def wake(self) -> None:
-        """Step the core soon, at the current time of the loop."""
+        """Call the core's `step` in the next turn of the loop."""
         if self._step_handle is None and not self._is_hung:
             self._step_handle = self._loop.call_soon(self._step)
 

@@ -156,7 +156,7 @@ class RereadCard(AttemptEffectBase, frozen=True):
 
 
 class AwaitLook(AttemptEffectBase, frozen=True):
-    """Start the timeout for the second of the messages AT_READER and READ about one card."""
+    """Start the timeout in which both AT_READER and READ of one card must arrive."""
 
     index: int
 

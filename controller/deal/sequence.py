@@ -61,7 +61,8 @@ def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
 
 
 def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
-    """Yield the places (1…cards) of cards to turn up, in the order in which they are tried.
+    """Yield the places (1…cards) of the cards that may be turned up, in order: the first valid
+    card counts.
 
     Use the next one if the rulebook rejects a card.
     """

@@ -161,7 +161,7 @@ class PauseEndedData(EntryData, frozen=True):
 
 
 class AcknowledgedData(EntryData, frozen=True):
-    """A person acknowledged a fault, or answered a call of the match.
+    """A person acknowledged a fault, or ended a call for a referee that the match had made.
 
     `name` is the name of the fault. For a call, it is the name of the call in small letters.
     `board` is "" if the fault does not concern a board.

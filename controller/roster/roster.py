@@ -317,7 +317,7 @@ def _drop_clashing_newcomers(
 def _drop_unreadably_revoked(
     clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
-    """Return `clients` without those that an unreadable file in revoked/ may revoke.
+    """Return the clients to which no unreadable file in revoked/ can belong.
 
     If an unreadable file matches no client, the result is empty, and an error is added to `wrong`.
     """

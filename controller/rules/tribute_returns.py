@@ -101,7 +101,7 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return the rule of `return_rule` if it is known whether two tributes were paid (`double`)."""
+    """Return the rule for a returned card. `double`: two tributes were paid."""
     name = _key_of_return(giver, to, double=double).removeprefix("tribute.")
     rule: ReturnRule = getattr(profile.tribute, name)
     return rule

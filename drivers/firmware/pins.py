@@ -78,7 +78,9 @@ class DealerBoard(Protocol):
     landings: "Landings"
 
     def level(self, name: str) -> int:
-        """Return the level of an input at the time of the present edge."""
+        """Return the level that an input had when the sensor change that is handled now
+        occurred.
+        """
 
     def emit(self, code: int, index: int = 0, place: int = 0) -> None:
         """Report an event to the host."""

@@ -144,7 +144,10 @@ class ScenarioTable:
         return await self.until(lambda state: state.machine.phase is phase, f"phase {phase}")
 
     async def wait_for_alert(self, name: str) -> PublicState:
-        """Permit an alert, and wait until a state or the reasons of a refusal contain it."""
+        """Wait until the table shows this alert or gives it as the reason of a refusal.
+
+        The scenario expects it from now on.
+        """
         self.expect_alerts(name)
         return await self.until(
             lambda state: (

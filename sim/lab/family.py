@@ -289,7 +289,8 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return Holm's bound of each probability, and whether the probability is rejected.
+    """Return for each probability its bound by Holm's method, and whether the probability is
+    below the bound.
 
     `risk` is the total risk. The smallest of m probabilities is rejected below risk/m, the next
     below risk/(m−1), and so on until the first that is not rejected. In a fair collection, any of

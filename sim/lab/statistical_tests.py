@@ -80,7 +80,7 @@ JOKER_WORTH, HONOUR_WORTH = 13, 9
 
 
 def waiting_verdict(seen: DealMeasures) -> StatisticResult:
-    """Test whether the waiting pocket of a card depends on the card's reading outcome.
+    """Test whether the pocket that waits for a card depends on how the card was read.
 
     The final pocket needs no test of its own: if it differs from the waiting pocket, `own_place` is
     outside.

@@ -91,7 +91,8 @@ def with_new_journal(completeness: Completeness) -> Completeness:
 
 
 def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:
-    """Return the completeness after the table has returned all its events up to `mark`.
+    """Return the completeness of a table's events after the console has received all events up
+    to `mark`.
 
     `head` is the head of the table's journal when the request began.
     """

@@ -344,7 +344,7 @@ class TablePages:
 
 
 def _cancel_expiry(page: _TablePage) -> None:
-    """Cancel the timer that would end a page."""
+    """Cancel the timer that closes a page without viewers."""
     if page.expiry_timer is not None:
         page.expiry_timer.cancel()
         page.expiry_timer = None

@@ -137,7 +137,10 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Return the legal answers to a charge, which the table computes from earlier penalties."""
+    """Return the rulings that are legal for an offence.
+
+    The table computes them from earlier penalties.
+    """
     said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)

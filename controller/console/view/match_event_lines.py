@@ -57,7 +57,9 @@ _RETURN_VALUE: Final = optional_words(": {}", "：{}", value_words)
 
 
 def describe_seat_out(data: EventData, context: DealContext) -> Words:
-    """Describe a seat that is out, with its place if all places before it are known."""
+    """Describe that a player has played the last card, with the place if all places before it
+    are known.
+    """
     seat, place = data.get("seat"), len(context.outs)
     who = name_of(SEAT_NAMES, seat)
     if not context.whole or seat in context.outs or place >= len(phrases.PLACE_NAMES):

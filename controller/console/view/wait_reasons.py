@@ -243,7 +243,7 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def since_ms(self) -> int:
-        """Return the time since when the most urgent reason holds."""
+        """Return the time at which the most urgent reason began."""
         return self.reasons[0].since_ms
 
 

@@ -69,7 +69,8 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
-    """Yield a finding for each sealed box of the attempt that differs from the published data.
+    """Yield a finding for each box of encrypted data of the attempt whose content differs from
+    the published data.
 
     Raises UnprovableError if the published key does not open a box.
     """

@@ -21,7 +21,8 @@ _HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch 
 
 
 class HeadToCheck(NamedTuple):
-    """A head that was saved elsewhere, and the number `n` of its entry if that is known.
+    """A head of the journal that was saved elsewhere, with the number `n` of its entry if that
+    is known.
 
     `sig` is hex if the head is signed. `table_key` is the key of its table if it names one.
     """

@@ -36,7 +36,8 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
         return signer_text(self.name, self.person)
 
     def decision_fields(self, args: VerbalArgs) -> dict[str, Any]:
-        """Return the fields of an event that name the persons of a decision.
+        """Return the fields of an event that name the person who decided and the person who
+        entered the decision.
 
         `by` decided: the chief for a verbal decision, otherwise the signer. `entered_by` entered a
         verbal decision; it is None if the signer decided.

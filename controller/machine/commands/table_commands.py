@@ -65,7 +65,9 @@ class TableCommands:
         }
 
     def action_for(self, cmd: str) -> CommandAction | None:
-        """Return the function that carries out a command, or None for a step of the machine."""
+        """Return the function that carries out a command, or None if a running step of the
+        machine waits for the command.
+        """
         if cmd in MACHINE_STEPS:
             return None
         act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)

@@ -276,7 +276,7 @@ def _game_fields(match: AnyMatch) -> dict[str, Any]:
 
 
 def _choices(match: BigTwoMatch) -> PublicChoices | None:
-    """Return the choices of the players.
+    """Return the choices that the players have made so far, and the choice that they must make now.
 
     All four players choose at the same time, so the answers are published at the end.
     """

@@ -213,7 +213,7 @@ def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock after its stopped table continued at `at_ms`.
+    """Return the match clock after the end of the table's stop at `at_ms`.
 
     The clock is unchanged if the table was not stopped.
     """

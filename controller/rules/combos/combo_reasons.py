@@ -209,7 +209,9 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
 def contained_notes(
     play: TypedPlay, kinds: tuple[ComboKind, ...], level: int, hearts: int
 ) -> Iterator[str]:
-    """Yield the rules about assumed suits if they matter for the kinds that a play contains."""
+    """Yield the names of notes about assumed suits, if other suits would change the list of
+    contained combinations.
+    """
     if "straight_flush" not in kinds and any(
         "straight_flush" in contained_kinds(_as_if_of_suit(play, suit, level), level)
         for suit in range(len(SUITS))

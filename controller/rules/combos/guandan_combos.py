@@ -217,7 +217,7 @@ class SortedCards(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def suits(self) -> frozenset[int]:
-        """Return the suits of the natural cards. Jokers count as a suit of their own."""
+        """Return the suits of the cards that are not wild. Jokers count as a suit of their own."""
         return frozenset(face // len(RANKS) for face in self.natural_cards)
 
 
