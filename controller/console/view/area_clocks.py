@@ -263,10 +263,8 @@ def _table_clock(snapshot: TableSnapshot, state: PublicState) -> _TableClock | N
     if match.clock is None:
         return None
     up_ms, added_s = clock_end_ms(state, snapshot.contact_times.received_ms), match.added_time_s
-    left_s = match.clock.left_s - added_s
-    if up_ms is None:
-        return _TableClock(snapshot.table, False, 0, left_s, added_s)
-    return _TableClock(snapshot.table, True, up_ms - added_s * 1000, left_s, added_s)
+    left_s, ends_ms = match.clock.left_s - added_s, 0 if up_ms is None else up_ms - added_s * 1000
+    return _TableClock(snapshot.table, up_ms is not None, ends_ms, left_s, added_s)
 
 
 def _differing_clocks(

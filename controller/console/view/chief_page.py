@@ -116,49 +116,43 @@ class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     deals: int
 
 
-class _DealPace(msgspec.Struct, frozen=True, gc=False):
-    """The mean time of a table's finished deals, and the start of its present deal.
-
-    All moments are by the console's clock. `pace_ms` is None before the first deal is finished.
-    """
-
-    snapshot: TableSnapshot
-    match: PublicMatch
-    ends_ms: int
-    began_ms: int
-    pace_ms: int | None
-    deals: int
-
-
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
     """Yield each table whose deal will probably end 30 s or more after the match's time is up."""
-    paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
+    paces = [
+        (one, state.match, *pace) for one, state in playing if (pace := _deal_pace(one, state))
+    ]
     by_area: dict[str, list[int]] = {}
-    for each in paces:
-        if each.pace_ms is not None:
-            by_area.setdefault(each.snapshot.area, []).append(each.pace_ms)
-    usual = {area: median_low(those) for area, those in by_area.items()}
-    for each in paces:
-        pace_ms = each.pace_ms or usual.get(each.snapshot.area)
+    for one, *_, own_ms in paces:
+        if own_ms is not None:
+            by_area.setdefault(one.area, []).append(own_ms)
+    for one, match, ends_ms, began_ms, deals, own_ms in paces:
+        pace_ms = own_ms or (median_low(by_area[one.area]) if one.area in by_area else None)
         if pace_ms is None:
             continue
-        late_ms = max(each.began_ms + pace_ms, now_ms) - each.ends_ms
+        late_ms = max(began_ms + pace_ms, now_ms) - ends_ms
         if late_ms >= ESTIMATE_STEP_MS:
             yield fill_struct(
                 OverrunEstimate,
-                each.match,
-                table=each.snapshot.table,
-                ends_ms=each.ends_ms,
+                match,
+                table=one.table,
+                ends_ms=ends_ms,
                 by_s=late_ms // ESTIMATE_STEP_MS * ESTIMATE_STEP_MS // 1000,
                 pace_s=pace_ms // 1000,
-                deals=each.deals,
+                deals=deals,
             )
 
 
-def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
-    """Return a table's pace, or None if no deal is under way or its match clock does not run."""
+def _deal_pace(
+    snapshot: TableSnapshot, state: PublicState
+) -> tuple[int, int, int, int | None] | None:
+    """Return the end of a match's time, the start of its deal, its finished deals and its pace.
+
+    The pace is the mean time of the finished deals, or None before the first deal is finished. All
+    moments are by the console's clock. The result is None if no deal is under way or the match
+    clock does not run.
+    """
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
         return None
@@ -168,7 +162,7 @@ def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
     if deals and match.start_ms is not None:
         pace_ms = max(0, match.began_ms - match.start_ms) // deals
     began_ms = up_ms - (match.clock.deadline_ms - match.began_ms)
-    return _DealPace(snapshot, match, up_ms, began_ms, pace_ms, deals)
+    return up_ms, began_ms, deals, pace_ms
 
 
 HEAVY_PENALTIES: Final = frozenset({"foul", "match_forfeit", "disqualification"})

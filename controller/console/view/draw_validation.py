@@ -29,20 +29,13 @@ from controller.words import Words
 MAX_FAULTS: Final = 50
 """Only this many faults are shown. A file with more is probably another file."""
 _STAGES: Final = {
-    "swiss": "swiss",
-    "积分编排": "swiss",
-    "积分编排制": "swiss",
-    "瑞士": "swiss",
-    "瑞士制": "swiss",
-    "round_robin": "round_robin",
-    "round robin": "round_robin",
-    "循环": "round_robin",
-    "循环赛": "round_robin",
-    "单循环": "round_robin",
-    "knockout": "knockout",
-    "knock-out": "knockout",
-    "淘汰": "knockout",
-    "淘汰赛": "knockout",
+    name: stage
+    for stage, names in (
+        ("swiss", ("swiss", "积分编排", "积分编排制", "瑞士", "瑞士制")),
+        ("round_robin", ("round_robin", "round robin", "循环", "循环赛", "单循环")),
+        ("knockout", ("knockout", "knock-out", "淘汰", "淘汰赛")),
+    )
+    for name in names
 }
 
 AddFault = Callable[[str | None, str, str], None]

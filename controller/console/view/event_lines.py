@@ -10,19 +10,14 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands.registry import PANEL_KEY
-from controller.console.view import match_event_lines, phrases
+from controller.console.view import fill_struct, match_event_lines, phrases
 from controller.console.view.phrases import (
-    NO_WORDS,
     DealContext,
     DescribeEvent,
     EventData,
     constant_line,
-    cut_words,
-    fault_cause,
     fault_words,
-    leader_line,
     name_of,
-    shorten,
     template_line,
 )
 from controller.faults import fault_catalogue
@@ -62,14 +57,10 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
         words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
         words = Words(event.kind, event.kind)
-    return TableEventLine(
-        n=event.n,
-        time=event.time,
-        kind=event.kind,
-        deal=event.deal,
-        attempt=event.attempt,
-        en=words.en,
-        zh=words.zh,
+    return fill_struct(
+        TableEventLine,
+        event,
+        words,
         quiet=_is_quiet(event, context),
         order=str(event.data.get("id")) if event.kind == "command" else None,
         corrects=event.deal if event.data.get("event") in _RESULT_EVENTS else None,
@@ -134,7 +125,7 @@ def _describe_cut(data: EventData, context: DealContext) -> Words:
     cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
     if cut is None:
         return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
-    return cut_words(cut, seat)
+    return phrases.cut_words(cut, seat)
 
 
 def _describe_verdict(data: EventData, context: DealContext) -> Words:
@@ -194,34 +185,25 @@ def _describe_answer(data: EventData) -> Words:
 
     Other answers have no text.
     """
-    refused = data.get("refused")
-    if refused is not None:
+    if (refused := data.get("refused")) is not None:
         why = fault_words([refused])
         return Words(f": not carried out, {why.en}", f"：未能执行，{why.zh}")
     right = (data.get("result") or {}).get("right")
     if right is None:
-        return NO_WORDS
+        return phrases.NO_WORDS
     return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
-
-
-def _call_reason(reason: Any) -> Words:
-    if reason in (None, "", "button"):
-        return NO_WORDS
-    return Words(f": {reason}", f"：{reason}")
 
 
 def _matter_words(name: Any) -> Words:
     return fault_words([name]) if name in fault_catalogue() else name_of(CALL_WORDS, name)
 
 
-def _fault_line(over: bool) -> DescribeEvent:
-    """Return a function that describes a fault with its evidence. `over`: the fault has ended."""
+def _fault_line(en: str, zh: str) -> DescribeEvent:
+    """Return a function that adds the fault's cause, with its evidence, to a line."""
 
     def tell(data: EventData, before: DealContext) -> Words:
-        words = fault_cause(str(data.get("name")), data.get("evidence") or {})
-        if over:
-            return Words(f"over: {words.en}", f"已解除：{words.zh}")
-        return Words(f"fault: {words.en}", f"告警：{words.zh}")
+        words = phrases.fault_cause(str(data.get("name")), data.get("evidence") or {})
+        return Words(f"{en}: {words.en}", f"{zh}：{words.zh}")
 
     return tell
 
@@ -231,7 +213,7 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "committed": template_line(
         "dealing is sealed, set {set}: {commitment}",
         "发牌封存，{set}套牌：{commitment}",
-        commitment=shorten,
+        commitment=phrases.shorten,
     ),
     "cut": _describe_cut,
     "begun": constant_line("the set is in the machine", "牌已入机"),
@@ -241,7 +223,7 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     ),
     "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _describe_verdict,
-    "released": leader_line("the hands are released", "手牌已放行", "leader"),
+    "released": phrases.leader_line("the hands are released", "手牌已放行", "leader"),
     "sealed_to_chief": template_line(
         "only the chief can open this attempt: {reason}",
         "本次发牌仅裁判长可解封：{reason}",
@@ -280,7 +262,9 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
         "{seat} calls the referee{reason}",
         "{seat}召请裁判{reason}",
         seat=SEAT_NAMES,
-        reason=_call_reason,
+        reason=lambda why: (
+            phrases.NO_WORDS if why in (None, "", "button") else Words(f": {why}", f"：{why}")
+        ),
     ),
     "call_ended": template_line("{seat} took the call back", "{seat}取消召请", seat=SEAT_NAMES),
     "pause": template_line("stopped by {by}: {why}", "{by}暂停：{why}", why=reason_words),
@@ -294,7 +278,7 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "set_cleared": template_line(
         "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"
     ),
-    "fault": _fault_line(over=False),
-    "fault_cleared": _fault_line(over=True),
+    "fault": _fault_line("fault", "告警"),
+    "fault_cleared": _fault_line("over", "已解除"),
 }
 """The line of every kind of public entry."""

@@ -11,18 +11,15 @@ from controller.console.view.phrases import (
     DescribeEvent,
     EventData,
     constant_line,
-    cut_words,
     fault_words,
     join_words,
     leader_line,
     name_of,
-    offence_words,
     optional_words,
     reason_line,
     seat_line,
     template_line,
     value_words,
-    words_if,
 )
 from controller.rules.deal_result import FinishError, parse_finish
 from controller.rules.penalties.penalty_record import Penalty
@@ -35,7 +32,7 @@ def describe_match_cut(data: EventData, context: DealContext) -> Words:
     """Describe how many cards were cut and by which seat, or that the set was not cut."""
     if data.get("n") is None:
         return Words("the deal continues without a cut", "本副未切牌")
-    told = cut_words(data["n"], data.get("seat"))
+    told = phrases.cut_words(data["n"], data.get("seat"))
     if data.get("ahead"):
         return Words(f"{told.en} (for the next deal)", f"{told.zh}（用于下一副）")
     return told
@@ -94,7 +91,7 @@ def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     side, seat = charge.get("side"), charge.get("seat")
     who = name_of(SIDE_NAMES, side) if seat is None else name_of(SEAT_NAMES, seat)
-    what, penalty = offence_words(str(charge.get("offence"))), _penalty_words(proposal)
+    what, penalty = phrases.offence_words(str(charge.get("offence"))), _penalty_words(proposal)
     number, by = _ruling_number(data, charge.get("deal")), signer_words(data.get("by"))
     return Words(
         f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
@@ -191,13 +188,13 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
         "counted by {by}: {counts}{found}",
         "{by}清点：{counts}{found}",
         counts=_by_seat,
-        found=words_if(", a card was found", "，找到遗落的牌"),
+        found=phrases.words_if(", a card was found", "，找到遗落的牌"),
     ),
     "DealVoided": reason_line("the deal is void and dealt again", "本副作废，重新发牌"),
     "AntiAnswered": template_line(
         "{stands}",
         "{stands}",
-        stands=words_if(
+        stands=phrases.words_if(
             "anti-tribute applies: no tribute is paid",
             "抗贡成立，不进贡",
             Words("no anti-tribute: tribute is paid", "抗贡不成立，进贡"),
@@ -235,7 +232,7 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
         "{seat} answers: {yes}",
         "{seat}表态：{yes}",
         seat=SEAT_NAMES,
-        yes=words_if("yes", "是", Words("no", "否")),
+        yes=phrases.words_if("yes", "是", Words("no", "否")),
     ),
     "Confirmed": template_line(
         "{by} confirmed the result",

@@ -39,8 +39,7 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
     """Return the words for `name`. A name that the table does not have is returned unchanged."""
-    known = table.get(str(name))
-    return known or Words(str(name), str(name))
+    return table.get(str(name)) or Words(str(name), str(name))
 
 
 @lru_cache(maxsize=64)

@@ -82,10 +82,7 @@ def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
     kind, name = str(data.get("event")), str(data.get("id"))
     try:
         if kind == "RulingProposed":
-            said = msgspec.convert(data, _ProposalData)
-            cases[name] = RulingCase(
-                id=name, charge=said.charge, proposal=said.proposal, by=said.by, at_ms=said.at_ms
-            )
+            cases[name] = fill_struct(RulingCase, msgspec.convert(data, _ProposalData), id=name)
         elif name in cases and kind in _DECISIONS:
             cases[name] = _DECISIONS[kind](cases[name], msgspec.convert(data, _DecisionData))
     except msgspec.ValidationError:
@@ -241,6 +238,9 @@ def _view_of_case(
     charge, proposal, row = case.charge, case.proposal, find_offence(case.charge.offence)
     before = case.changed_from
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
+    said = msgspec.structs.asdict(charge) | {"offence_ms": charge.at_ms}
+    # With these arguments, the command `rulings` requests the answers to the charge again.
+    args = {name: said[name] for name in ChargeArgs.__struct_fields__}
     view = fill_struct(
         RulingView,
         proposal,
@@ -252,7 +252,7 @@ def _view_of_case(
         penalty=penalty_words(proposal.penalty, proposal.effects),
         changed_from=penalty_words(before.penalty, before.effects) if before else None,
         lapses=tuple(_lapse(profile, charge, reason) for reason in lapse_reasons(charge)),
-        charge=_charge_args(charge),
+        charge={name: value for name, value in args.items() if value not in (None, False)},
     )
     if newest is None or newest.state == view.state:
         return view
@@ -262,13 +262,6 @@ def _view_of_case(
 def _lapse(profile: GuandanProfile, charge: Charge, reason: LapseReason) -> LapseView:
     article = lapse_article(profile, reason)
     return fill_struct(LapseView, lapse_words(reason, charge), reason=reason, article=article)
-
-
-def _charge_args(charge: Charge) -> dict[str, Any]:
-    """Return a charge as arguments of the command `rulings`, which requests its answers again."""
-    said = msgspec.structs.asdict(charge) | {"offence_ms": charge.at_ms}
-    args = {name: said[name] for name in ChargeArgs.__struct_fields__}
-    return {name: value for name, value in args.items() if value not in (None, False)}
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from controller.console.view import fill_struct
 from controller.console.view.display_seats import DisplaySeat, build_display_seat
 from controller.console.view.hall_rows import MatchSummary
 from controller.messages import (
-    Fairness,
     MachinePhase,
     PublicMatch,
     PublicMatchClock,
@@ -73,12 +72,21 @@ def build_exchange(match: PublicMatch) -> ExchangeView | None:
     """Return the exchange of cards, or None if no exchange is under way."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
-    paid, given = tuple(_tribute_lines(match)), tuple(_return_lines(match))
+    paid, laid_back = tuple(_tribute_lines(match)), match.tribute.given
+    given = tuple(
+        fill_struct(
+            ReturnLine,
+            one,
+            given=one.giver in laid_back,
+            clock=_duty_clock(match, "return", one.giver),
+        )
+        for one in match.tribute.returns
+    )
     if match.phase == "tribute":
         said = any(not one.laid for one in paid)
     else:
         # No line of a card shows that UP may still choose between equal tributes.
-        choice_open = match.tribute.choice_open and not match.tribute.given
+        choice_open = match.tribute.choice_open and not laid_back
         said = not choice_open and any(not one.given for one in given)
     return ExchangeView(pays=paid, gives=given, equal=match.tribute.equal, said=said)
 
@@ -94,17 +102,6 @@ def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
             card=one.card if one else None,
             laid=giver in match.tribute.laid,
             clock=_duty_clock(match, "tribute", giver),
-        )
-
-
-def _return_lines(match: PublicMatch) -> Iterator[ReturnLine]:
-    assert match.tribute is not None
-    for one in match.tribute.returns:
-        yield fill_struct(
-            ReturnLine,
-            one,
-            given=one.giver in match.tribute.given,
-            clock=_duty_clock(match, "return", one.giver),
         )
 
 
@@ -227,10 +224,8 @@ def _newest_proof(state: PublicState) -> ProofLink | None:
 
     Telephones are allowed only after play. Sources: seeds 002 A17.1.1, 000 A21.3.
     """
-    if state.match.phase not in _PHASES_AFTER_PLAY:
-        return None
-    revealed: list[Fairness] = [one for one in state.fairness if one.reveal is not None]
-    if not revealed:
+    revealed = [one for one in state.fairness if one.reveal is not None]
+    if state.match.phase not in _PHASES_AFTER_PLAY or not revealed:
         return None
     last = max(revealed, key=lambda one: one.attempt)
     return ProofLink(deal=last.deal, attempt=last.attempt)

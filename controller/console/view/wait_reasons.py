@@ -15,7 +15,7 @@ from controller.console.freshness import Freshness, stamp_to_epoch_ms
 from controller.console.table_snapshots import TableSnapshot, natural_sort_key
 from controller.console.view import fill_struct
 from controller.faults import fault_catalogue
-from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall, Role
+from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, Role
 from controller.seats import SEAT_NAMES, SIDE_NAMES
 from controller.words import Words
 
@@ -108,8 +108,7 @@ def list_table_reasons(
     found: list[WaitReason] = []
     (freshness, since_ms), skew_ms = standing, snapshot.contact_times.skew_ms
     if (state := snapshot.state) is not None:
-        found += [*_call_reasons(state.calls, skew_ms), *_alert_reasons(state, skew_ms)]
-        found += _ruling_reasons(state, skew_ms)
+        found += [*_call_reasons(state, skew_ms), *_ruling_reasons(state, skew_ms)]
     # Without contact, a deal is as much overdue as it was at the last contact.
     due_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
     if due_ms is not None and heard_ms is not None and heard_ms - due_ms >= DEAL_OVERDUE_MS:
@@ -147,8 +146,9 @@ def is_deal_due(state: PublicState) -> bool:
     )
 
 
-def _call_reasons(calls: Iterable[RefereeCall], skew_ms: int) -> Iterable[WaitReason]:
-    for call in calls:
+def _call_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
+    """Yield a reason for each call to a referee, then one for each fault."""
+    for call in state.calls:
         yield WaitReason(
             rank=_CALL_URGENCY.get(call.reason, Urgency.DECISION),
             name=call.reason,
@@ -157,9 +157,6 @@ def _call_reasons(calls: Iterable[RefereeCall], skew_ms: int) -> Iterable[WaitRe
             words_en=call.words_en or call.reason,
             words_zh=call.words_zh or call.reason,
         )
-
-
-def _alert_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
     for alert in state.alerts:
         yield WaitReason(
             rank=_urgency(alert, state),
@@ -252,18 +249,16 @@ def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable
 
     A referee's list and its rows do not contain what only a technician needs.
     """
-    seen = waits if role is Role.TECHNICIAN else filter(None, map(_without_technical, waits))
+    seen = list(waits)
+    if role is not Role.TECHNICIAN:
+        seen = [
+            msgspec.structs.replace(wait, reasons=left)
+            for wait in seen
+            if (left := tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL))
+        ]
     return tuple(
         sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, natural_sort_key(wait.table)))
     )
-
-
-def _without_technical(wait: WaitingTable) -> WaitingTable | None:
-    """Return a waiting table without the technician's reasons, or None if no reason is left."""
-    if wait.reasons[-1].rank is not Urgency.TECHNICAL:
-        return wait
-    left = tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL)
-    return msgspec.structs.replace(wait, reasons=left) if left else None
 
 
 def build_waiting_table(
