@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -79,10 +80,6 @@ def raise_cli_error(*types: type[Exception]) -> Iterator[None]:
         raise CliError(str(error)) from error
 
 
-_EXIT_PIPE_CLOSED = 128 + 13
-"""Exit status in a shell of a program that wrote to a closed pipe (SIGPIPE)."""
-
-
 class LazyGroup(click.Group):
     """A click group that imports a command only to run it. COMMAND_ENTRIES lists the commands."""
 
@@ -94,8 +91,7 @@ class LazyGroup(click.Group):
         """Import and return the command `cmd_name`. Return None if there is no such command. Raises
         CliError if the command needs the simulator, and the simulator is not installed.
         """
-        entry = COMMAND_ENTRIES.get(cmd_name)
-        if entry is None:
+        if (entry := COMMAND_ENTRIES.get(cmd_name)) is None:
             return None
         if entry.package == "sim" and importlib.util.find_spec("sim") is None:
             raise CliError(
@@ -187,7 +183,7 @@ def _is_output_failure(error: OSError) -> bool:
 def _exit_for_failed_output(error: OSError) -> NoReturn:
     """Print one line and exit with 2. Print nothing if the reader of a pipe has closed it."""
     if error.errno == errno.EPIPE:
-        raise SystemExit(_EXIT_PIPE_CLOSED)
+        raise SystemExit(128 + signal.SIGPIPE)  # as in a shell
     with suppress(OSError):
         click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
     raise SystemExit(CliError.exit_code)

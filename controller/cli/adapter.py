@@ -106,8 +106,7 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
     """
     ask = ask or (lambda text: click.prompt(text, default="", show_default=False, prompt_suffix=""))
     profile = load_barcode_file(path)
-    due = profile.faces_without_code(back)
-    if due:
+    if due := profile.faces_without_code(back):
         with closing(CodeScanner(profile.engine)) as looks:
             click.echo(f"{len(due)} cards of back {back} to learn: {_KEYS_HINT}.")
             for number, face in enumerate(due, start=1):
@@ -195,8 +194,7 @@ def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
         return "no code was read 2 times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:
         return "the code has signs that no code has: see end_of_line, baud and parity"
-    known = profile.codes.get(line)
-    if known is None:
+    if (known := profile.codes.get(line)) is None:
         return None
     face, of = known
     name = next(name for name, back in BACKS.items() if back == of)

@@ -144,7 +144,11 @@ def _collect_secrets(request: BundleRequest) -> Iterator[bytes]:
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):
             with suppress(OSError, UnicodeDecodeError):
                 yield from _secrets_in(path.read_text(encoding="utf-8"))
-    for path in sorted(_runtime_dir(request).glob("attempt-*.key")):
+    try:
+        runtime_dir = load_table(request.config).table.runtime_dir
+    except ConfigError:
+        runtime_dir = RUNTIME_ROOT / read_table_name(request.state_dir)
+    for path in sorted(runtime_dir.glob("attempt-*.key")):
         with suppress(OSError):
             yield path.read_bytes()
     with suppress(JournalError, OSError):
@@ -164,18 +168,9 @@ def _secrets_in(certificate: str) -> Iterator[bytes]:
                 yield bytes.fromhex(text)
 
 
-def _runtime_dir(request: BundleRequest) -> Path:
-    try:
-        return load_table(request.config).table.runtime_dir
-    except ConfigError:
-        return RUNTIME_ROOT / read_table_name(request.state_dir)
-
-
 def _encodings(secrets: Iterable[bytes]) -> Iterator[bytes]:
     """Yield each secret as bytes, as hexadecimal digits and as Base64."""
     for secret in secrets:
         if secret:
-            yield secret
-            yield secret.hex().encode()
-            yield base64.b64encode(secret)
-            yield base64.urlsafe_b64encode(secret)
+            yield from (secret, secret.hex().encode())
+            yield from (base64.b64encode(secret), base64.urlsafe_b64encode(secret))

@@ -39,7 +39,6 @@ METRICS_TIMEOUT_S: Final = 3.0
 """Time limit for the gateway to send all of its metrics."""
 MAX_METRICS_BYTES: Final = 1 << 20
 """Maximum bytes of an answer."""
-_STATUS_OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
 
 
 def fetch_metrics(address: str) -> bytes:
@@ -50,11 +49,7 @@ def fetch_metrics(address: str) -> bytes:
     """
     where = urlsplit(address)
     host, port = where.hostname or "", where.port or 0
-    if (
-        (where.scheme, where.path) != ("http", METRICS_PATH)
-        or not port
-        or not _is_own_address(host)
-    ):
+    if (where.scheme, where.path) != ("http", METRICS_PATH) or not (port and _is_own_address(host)):
         raise ValueError("its gateway names no address of this computer for its metrics")
     try:
         answer = asyncio.run(_get_metrics(host, port))
@@ -63,7 +58,7 @@ def fetch_metrics(address: str) -> bytes:
     if len(answer) > MAX_METRICS_BYTES:
         raise ValueError(f"more than {MAX_METRICS_BYTES} bytes of metrics")
     head, end, body = answer.partition(b"\r\n\r\n")
-    if not end or not _STATUS_OK.match(head):
+    if not end or not re.match(rb"HTTP/1\.[01] 200 ", head):
         raise ValueError("what answers there has no metrics")
     return body
 
@@ -96,8 +91,6 @@ async def _get_metrics(host: str, port: int) -> bytes:
 
 MAX_LOG_BYTES: Final = 1 << 20
 """Bytes at the end of a log that are included."""
-_MEMORY_ROWS: Final = ("MemTotal", "MemAvailable", "SwapTotal")
-_HIDDEN: Final = "(not shown)"
 _SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^sign$", re.I)
 _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError, ProfileError)
 
@@ -136,7 +129,9 @@ def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
         else:
             yield BundlePart(name, body, says)
     for log in sorted(request.state_dir.glob("*.log")):
-        yield BundlePart(f"logs/{log.name}", _read_log_end(log), "a log, at most its last megabyte")
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_LOG_BYTES))
+            yield BundlePart(f"logs/{log.name}", file.read(), "a log, at most its last megabyte")
 
 
 def read_table_name(state_dir: Path) -> str:
@@ -159,7 +154,7 @@ def _redact(value: Any, name: str = "") -> Any:
         return {key: _redact(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
         return [_redact(inner, name) for inner in value]
-    return _HIDDEN if _SECRET_NAME.search(name) else value
+    return "(not shown)" if _SECRET_NAME.search(name) else value
 
 
 def _read_events(request: BundleRequest) -> bytes:
@@ -226,15 +221,15 @@ def _describe_certificate(path: Path) -> dict[str, Any]:
 
 
 def _read_metrics(request: BundleRequest) -> bytes:
-    told = read_endpoints(request.state_dir).metrics
-    if not told:
-        raise NoEndpoints(f"{request.state_dir}: its gateway serves no metrics")
-    return fetch_metrics(told)
+    if told := read_endpoints(request.state_dir).metrics:
+        return fetch_metrics(told)
+    raise NoEndpoints(f"{request.state_dir}: its gateway serves no metrics")
 
 
 def _describe_system(request: BundleRequest) -> bytes:
     disk = shutil.disk_usage(request.state_dir)
     memory = (line.partition(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    shown = ("MemTotal", "MemAvailable", "SwapTotal")
     found = importlib.metadata.distributions()
     return _json(
         {
@@ -245,7 +240,7 @@ def _describe_system(request: BundleRequest) -> bytes:
             "python": sys.version.split()[0],
             "cpus": os.cpu_count(),
             "load": _read_line("/proc/loadavg"),
-            "memory": {name: text.strip() for name, _, text in memory if name in _MEMORY_ROWS},
+            "memory": {name: text.strip() for name, _, text in memory if name in shown},
             "state_dir_disk_bytes": {"total": disk.total, "free": disk.free},
             "packages": dict(sorted((each.metadata["Name"], each.version) for each in found)),
         }
@@ -257,13 +252,6 @@ def _read_line(path: str) -> str | None:
         return Path(path).read_text().strip("\0\n")
     except OSError:
         return None
-
-
-def _read_log_end(log: Path) -> bytes:
-    with log.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - MAX_LOG_BYTES))
-        return file.read()
 
 
 def _opened_data(source: JournalSource) -> dict[str, Any]:

@@ -46,8 +46,7 @@ def describe_command(cmd: str, language: Language = "en") -> str:
 
     Offences are listed by their ids, with their names in `language`.
     """
-    order = COMMANDS.get(cmd)
-    if order is None:
+    if (order := COMMANDS.get(cmd)) is None:
         raise click.UsageError(getattr(describe_unknown_command(cmd), language))
     phases = "any; the match has phases of its own" if order.bound_to == "match" else "any"
     if order.phases != frozenset(MachinePhase):
@@ -70,8 +69,7 @@ def describe_command(cmd: str, language: Language = "en") -> str:
 
 def describe_unknown_command(cmd: str) -> Words:
     """Return the text for an unknown command. It contains the most similar name."""
-    close = difflib.get_close_matches(cmd, COMMANDS, n=1)
-    if close:
+    if close := difflib.get_close_matches(cmd, COMMANDS, n=1):
         return Words(
             f"there is no command {cmd}, did you mean {close[0]}?",
             f"没有命令 {cmd}，是否为 {close[0]}？",

@@ -152,10 +152,14 @@ def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
         endpoints = read_table_endpoints(place)
     except CliError as error:
         return FeedFacts(address=str(place), trouble=str(error))
-    identity = next(_readable_identities(place), None)
-    if identity is not None:
+    if (identity := next(_readable_identities(place), None)) is not None:
         return asyncio.run(_receive_state(endpoints, identity))
-    return _probe_address(endpoints.feed)
+    address = urlsplit(endpoints.feed)
+    try:  # without a key: only check that a program accepts connections there
+        socket.create_connection((address.hostname, address.port), CONNECT_TIMEOUT_S).close()
+    except (OSError, ValueError) as error:
+        return FeedFacts(endpoints.feed, trouble=f"no answer there ({error})")
+    return FeedFacts(endpoints.feed, has_no_key=True)
 
 
 def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
@@ -185,8 +189,7 @@ async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> Feed
             Client(endpoints, identity, new_command_id, stands) as client,
         ):
             while True:
-                state = decode_state(await client.next_message())
-                if state is not None:
+                if (state := decode_state(await client.next_message())) is not None:
                     alerts = tuple(alert.name for alert in state.alerts)
                     return FeedFacts(address, f"table {state.table}: {state.machine.phase}", alerts)
     except TimeoutError:
@@ -194,16 +197,6 @@ async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> Feed
         return FeedFacts(address, trouble=f"nothing came in {STATE_TIMEOUT_S:g} s, {said}")
     except (BadAddress, BadMessage) as wrong:
         return FeedFacts(address, trouble=str(wrong))
-
-
-def _probe_address(address: str) -> FeedFacts:
-    """Check that a program accepts connections at an address, but receive nothing from it."""
-    place = urlsplit(address)
-    try:
-        socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
-    except (OSError, ValueError) as error:
-        return FeedFacts(address, trouble=f"no answer there ({error})")
-    return FeedFacts(address, has_no_key=True)
 
 
 LIBRARIES: Final = ("msgspec", "serial", "gpiozero", "nacl", "structlog", "click", "rich", "zmq")
@@ -224,7 +217,6 @@ for name in sys.argv[1:]:
         found[name] = {"trouble": f"{type(error).__name__}: {error}".splitlines()[0]}
     print(json.dumps(found), flush=True)
 """
-_IMPORT_TIMEOUT_S: Final = 60.0
 
 
 def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFacts:
@@ -237,7 +229,10 @@ def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFac
         check_separation(config, file)
     except CliError as error:
         users_problem = str(error)
-    user = _find_machine_user(config)
+    try:
+        user = find_user(config.table.user or str(os.geteuid()))
+    except UserError:
+        user = User(str(config.table.user), -1, -1, ())
     machine = computer_facts.find_lock_holder(computer, config.table.state_dir / LOCK_NAME)
     paths: dict[BoardKind, str] = {"dealer": config.dealer.port, "reader": config.reader.port}
     ports = {board: computer_facts.read_port(computer, paths[board], user) for board in BOARDS}
@@ -282,7 +277,7 @@ def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
                 text=True,
                 cwd=folder,
                 env=os.environ | {"LG_WD": folder},
-                timeout=_IMPORT_TIMEOUT_S,
+                timeout=60.0,
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -324,14 +319,6 @@ def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) 
         yield f"release {remembered.version} (serial {remembered.serial}) ran here before"
     if manifest is not None:
         yield from find_differences(manifest, folder, "drivers/firmware is not the released one")
-
-
-def _find_machine_user(config: TableConfig) -> User:
-    """Return the user of the machine process. The default is the user of this process."""
-    try:
-        return find_user(config.table.user or str(os.geteuid()))
-    except UserError:
-        return User(str(config.table.user), -1, -1, ())
 
 
 def gather_keys(config: TableConfig) -> KeyFacts:

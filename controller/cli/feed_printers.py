@@ -92,8 +92,7 @@ class TextFeedPrinter(_FeedPrinter):
     def print_message(self, message: ReceivedMessage) -> None:
         """Print the changes that a state contains. Events are used only for reasons of pauses."""
         try:
-            now = decode_state(message)
-            if now is None:
+            if (now := decode_state(message)) is None:
                 self._keep_pause_reason(message)
         except BadMessage as bad:
             self._print_problem(self._state_lines.format_text("version", why=str(bad)))

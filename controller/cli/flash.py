@@ -136,8 +136,7 @@ class _FlashProgress:
 
 def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
     """Return a line about a board's firmware, and True if the firmware is that of this program."""
-    welcome = flasher.query_board()
-    if welcome is not None:
+    if (welcome := flasher.query_board()) is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
         if flasher.is_running_image(welcome):
             return f"{welcome.kind} board {welcome.uid} runs {found}, as expected", True
@@ -145,8 +144,7 @@ def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
             f"{welcome.kind} board {welcome.uid} runs {found}, not {_format_firmware(image)}",
             False,
         )
-    wrong = flasher.find_differing_files()
-    if not wrong:
+    if not (wrong := flasher.find_differing_files()):
         return f"the board waits at its prompt; its files are {_format_firmware(image)}", True
     return f"the board waits at its prompt; {len(wrong)} of its files differ: {wrong[0]} …", False
 

@@ -29,7 +29,6 @@ from controller.service.wall_clock import read_wall_clock
 
 SERVICE_FILE: Final = "service.json"
 """File in a state directory with the dates of cleaned and replaced parts."""
-_MAX_REPORTS: Final = 5
 EPILOG: Final = """\b
 Examples:
   dealtable health /var/lib/dealtable/T01
@@ -73,12 +72,17 @@ def command(
     except JournalError as error:
         raise CliError(escape_unprintable(str(error))) from None
     known = {f"{SET_PART}:{attempt.card_set}" for attempt in attempts} | set(service_parts())
-    marks = _read_marks(state_dir)
+    path = state_dir / SERVICE_FILE
+    try:
+        marks = msgspec.json.decode(path.read_bytes(), type=list[ServiceNote])
+    except FileNotFoundError:
+        marks = []
+    except (OSError, ValueError) as error:
+        raise CliError(f"{path}: {error}: mend the file, or move it away") from None
     new = _make_marks(cleaned, "cleaned", known, last, who) + _make_marks(
         replaced, "replaced", known, last, who
     )
     if new:
-        path = state_dir / SERVICE_FILE
         noted = msgspec.json.format(msgspec.json.encode([*marks, *new])) + b"\n"
         try:
             replace_file(path, noted, 0o644)
@@ -88,9 +92,8 @@ def command(
     if as_json:
         click.echo(msgspec.json.encode(health))
     else:
-        click.echo(
-            "\n".join(_format_page(health, read_reports(state_dir / REPORTS_FOLDER)[:_MAX_REPORTS]))
-        )
+        reports = read_reports(state_dir / REPORTS_FOLDER)[:5]
+        click.echo("\n".join(_format_page(health, reports)))
 
 
 def _make_marks(
@@ -100,16 +103,6 @@ def _make_marks(
         if name not in known:
             raise CliError(f"there is no {name!r} here: one of {', '.join(sorted(known))}")
     return [ServiceNote(n, read_wall_clock(), name, did, who) for name in names]
-
-
-def _read_marks(state_dir: Path) -> list[ServiceNote]:
-    path = state_dir / SERVICE_FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=list[ServiceNote])
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError) as error:
-        raise CliError(f"{path}: {error}: mend the file, or move it away") from None
 
 
 def _format_page(health: WearReport, tests: list[SelftestReport]) -> Iterator[str]:
@@ -123,8 +116,7 @@ def _format_page(health: WearReport, tests: list[SelftestReport]) -> Iterator[st
         sign, part = wear_signs()[one.sign], _format_part(one.part)
         value = "too few cards" if one.value is None else f"{one.value:g}"
         since = f", {one.since[:10]}" if one.since else ""
-        text = f"{part}: {sign.en}: {value} (due at {one.now:g}{since})"
-        yield f"{_DUE_SIGNS[one.due]} {text}"
+        yield f"{_DUE_SIGNS[one.due]} {part}: {sign.en}: {value} (due at {one.now:g}{since})"
     for one in health.due:
         sign = wear_signs()[one.sign]
         yield f"{_DUE_SIGNS[one.due]}: {_format_part(one.part)}: {sign.do_en} / {sign.do_zh}"

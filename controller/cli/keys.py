@@ -36,12 +36,6 @@ def _open_key_folder(ctx: click.Context, param: click.Parameter, path: Path) -> 
     return place
 
 
-def _name_key_folder(
-    ctx: click.Context, param: click.Parameter, path: Path | None
-) -> KeyFolder | None:
-    return None if path is None else KeyFolder.from_path(path)
-
-
 def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
     if text is None:
         return None
@@ -63,7 +57,11 @@ def format_examples(*lines: str) -> str:
 
 table_argument = click.argument("place", type=ANY_PATH, callback=_open_key_folder, metavar="TABLE")
 new_table_argument = click.argument(
-    "place", type=ANY_PATH, callback=_name_key_folder, metavar="TABLE", required=False
+    "place",
+    type=ANY_PATH,
+    callback=lambda ctx, param, path: path and KeyFolder.from_path(path),
+    metavar="TABLE",
+    required=False,
 )
 role_option = click.option(
     "--role",

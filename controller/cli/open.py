@@ -64,8 +64,7 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
     """Return the attempt `number`. Raises CliError unless only the chief's key can open it."""
     with raise_cli_error(JournalError):
         entries = [chained.entry for chained in read_source(state_dir).entries]
-    progress = attempt_histories(entries).get(number)
-    if progress is None:
+    if (progress := attempt_histories(entries).get(number)) is None:
         raise CliError(f"{state_dir}: there is no attempt {number}; see `dealtable verify`")
     if "sealed_to_chief" not in progress.steps:
         raise CliError(

@@ -96,9 +96,6 @@ def print_renderables(console: Console, parts: Iterable[RenderableType]) -> None
 
 
 _PROVISIONAL = "暂定 provisional"
-_NO_EFFECT = "不适用 no effect here"
-_SETTLED = "本比赛已定 settled by the event"
-_EQUAL = "相同 no difference"
 
 EPILOG = """\b
 Examples:
@@ -210,9 +207,10 @@ def _format_source(profile: Profile, key: str) -> Text:
     text = _format_article(profile, key)
     if profile.event and profile.is_settled(key):
         before = value_words(key, profile.event.before[key])
-        text.append(f"\n{_SETTLED}; 原为 instead of {before.zh}  {before.en}", style="dim")
+        settled = f"本比赛已定 settled by the event; 原为 instead of {before.zh}  {before.en}"
+        text.append(f"\n{settled}", style="dim")
     elif has_no_effect(profile, key):
-        text.append(f"\n{_NO_EFFECT}", style="dim")
+        text.append("\n不适用 no effect here", style="dim")
     elif key in profile.left_to_event:
         article = profile.left_to_event[key]
         text.append(f"\n由补充规定确定 left to the event, {article}", style="dim")
@@ -222,8 +220,7 @@ def _format_source(profile: Profile, key: str) -> Text:
 
 
 def _format_article(profile: Profile, key: str) -> Text:
-    article = profile.article(key)
-    if article is not None:
+    if (article := profile.article(key)) is not None:
         return Text(article)
     if key in profile.departs:
         return Text(f"偏离条文 departs from {profile.departs[key]}", style="bold yellow")
@@ -235,8 +232,7 @@ def _print_regulations(profile: Profile, as_json: bool) -> None:
     pipe gets only the page.
     """
     if as_json:
-        data = {**_rulebook_data(profile), "regulations": to_settle(profile)}
-        _print_json(msgspec.to_builtins(data))
+        _print_json(_rulebook_data(profile) | {"regulations": to_settle(profile)})
         return
     click.echo(regulations_text(profile).encode(), nl=False)
     click.echo(f"page SHA-256 {page_hash(profile).hex()}", err=True)
@@ -250,7 +246,7 @@ def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> Non
         _print_json({key: _difference_data(key, first, second) for key in keys})
         return
     if not keys:
-        click.echo(_EQUAL)
+        click.echo("相同 no difference")
         return
     rows = (
         (key, _format_compared_value(first, key), _format_compared_value(second, key))

@@ -37,7 +37,6 @@ from controller.release.release_files import read_manifest
 from controller.service.wall_clock import read_wall_clock
 
 REPORTS_FOLDER: Final = "selftests"
-_MIN_CARDS, _MAX_CARDS = 27, 5400
 EPILOG: Final = """\b
 Examples:
   dealtable selftest table.toml
@@ -50,7 +49,7 @@ Examples:
 @click.option("--out", type=FOLDER, help="Where the report goes.")
 @click.option(
     "--cards",
-    type=WholeNumber(_MIN_CARDS, _MAX_CARDS),
+    type=WholeNumber(27, 5400),
     default=card_tests.MIN_CARDS,
     show_default=True,
     help="So many cards are looked at, at least.",
@@ -175,8 +174,7 @@ def _format_summary(report: SelftestReport, page: Path) -> str:
                 + (f" ({figure.note})" if figure.note else "")
             )
             lines.append(f"     {limit.do_en}")
-    left = sum(figure.verdict == "not measured" for figure in report.figures)
-    if left:
+    if left := sum(figure.verdict == "not measured" for figure in report.figures):
         lines.append(f"not measured: {left} of {len(report.figures)} figures")
     lines.append(f"table {report.table}: {report.verdict}; the report: {page}")
     return "\n".join(lines)

@@ -214,8 +214,7 @@ class _PresentDeal(msgspec.Struct):
 
 def _require_signer(cmd: str, language: Language) -> None:
     """Raise click.UsageError if a command without --as is unknown or must be signed."""
-    order = COMMANDS.get(cmd)
-    if order is None:
+    if (order := COMMANDS.get(cmd)) is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
         said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")
         raise click.UsageError(getattr(said, language))

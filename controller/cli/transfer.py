@@ -129,8 +129,7 @@ class TransferClient:
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in commands:
                 reply = await client.ask(cmd, args)
-                error = reply.error
-                if error is not None:
+                if (error := reply.error) is not None:
                     raise TransferFailed(
                         f"{state_dir} refused, {error.code}: {error.message}. {error.action}."
                     )

@@ -152,8 +152,7 @@ class StateChecker:
 
     def check(self, state: PublicState) -> Iterator[StateLine]:
         """Check the signed head of a state. Yield a line for each new finding."""
-        signed = state.signed
-        if signed is None:
+        if (signed := state.signed) is None:
             self._unsigned_states += 1
             if self._unsigned_states == MAX_UNSIGNED_STATES:
                 yield StateLine("shows no signed head: nothing is kept of this table", CALL_STYLE)
@@ -178,8 +177,7 @@ class StateChecker:
             )
             return
         self._refused_head = None
-        wrong = self._heads.add(one)
-        if wrong is not None:
+        if (wrong := self._heads.add(one)) is not None:
             yield StateLine(f"ANOTHER PAST 日志不符  {wrong.en} / {wrong.zh}", BAD_STYLE)
         try:
             self._heads.write_added()
