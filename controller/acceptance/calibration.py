@@ -140,14 +140,14 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
         cards, card = await _hold_card_at_window(session)
         while True:
             looks = await _take_looks(session, cards, card)
-            quality = mean(look.confidence if look.readable else 0 for look in looks)
-            sure = sum(look.readable and look.confidence >= MIN_CONFIDENCE for look in looks)
+            quality = mean(confidence for confidence, _ in looks)
+            sure = sum(confidence >= MIN_CONFIDENCE for confidence, _ in looks)
             show(
                 f"card {number}: {sure} of {LOOKS_PER_CARD} looks sure, "
                 f"confidence {quality:.0f} of 255"
             )
             if sure == LOOKS_PER_CARD:
-                took += [look.took_ms for look in looks]
+                took += [took_ms for _, took_ms in looks]
                 break
             why = f"{LOOKS_PER_CARD - sure} of {LOOKS_PER_CARD} looks at card {number} are not sure"
             if quality < before:  # the last adjustment went in the wrong direction
@@ -166,23 +166,12 @@ async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> Calibra
 
     The technician covers and uncovers the sensor. It must detect both states.
     """
-    wrong = [
-        part
-        for outlet, part in POCKET_PARTS.items()
-        if not (
-            await _adjust_sensor(session, outlet, True, show)
-            and await _adjust_sensor(session, outlet, False, show)
-        )
-    ]
+    wrong = []
+    for outlet in Outlet:
+        covered = await _adjust_sensor(session, outlet, True, show)
+        if not covered or not await _adjust_sensor(session, outlet, False, show):
+            wrong.append(POCKET_PARTS[outlet])
     return CalibrationResult(not wrong, why=", ".join(wrong))
-
-
-class LightReading(msgspec.Struct, frozen=True):
-    """The quality of one look at a card, without the face."""
-
-    readable: bool
-    confidence: int
-    took_ms: float
 
 
 _BRIGHTER: Final[StepName] = "brighter"
@@ -235,12 +224,13 @@ async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedC
 
 async def _take_looks(
     session: SelftestSession, cards: FedCards, card: FedCard
-) -> list[LightReading]:
+) -> list[tuple[int, float]]:
     """Read the card in the window LOOKS_PER_CARD times, and return the quality of each look.
 
-    Raises MachineNotReady if the reader board does not answer.
+    This is the confidence, or 0 for an unreadable look, and the time in milliseconds. Raises
+    MachineNotReady if the reader board does not answer.
     """
-    bench, looks = session.boards, list[LightReading]()
+    bench, looks = session.boards, list[tuple[int, float]]()
     for _ in range(LOOKS_PER_CARD):
         mark, since_s = bench.mark(), bench.now_s
         bench.reader.reread(cards.attempt, card.index)
@@ -251,8 +241,8 @@ async def _take_looks(
         )
         if said is None or not isinstance(said.event, CardReadEvent):
             raise MachineNotReady("the reader board does not answer")
-        read = said.event
-        looks.append(LightReading(read.is_readable, read.confidence, (said.at_s - since_s) * 1000))
+        confidence = said.event.confidence if said.event.is_readable else 0
+        looks.append((confidence, (said.at_s - since_s) * 1000))
     return looks
 
 

@@ -69,7 +69,11 @@ async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) ->
             if not tally.cards:
                 raise
             break
-        if tally.cards >= cards_wanted or _should_stop_early(session, tally):
+        # After these failures, further rounds could not change the verdict.
+        enough = tally.cards >= MIN_CARDS_TO_JUDGE
+        unreadable = enough and tally.readings.unreadable * 10 > tally.cards
+        gone = session.figures.has_failed("shuffle_time") or session.figures.has_failed("count")
+        if tally.cards >= cards_wanted or unreadable or gone or len(tally.jams) >= 3:
             break
     _judge_totals(session, tally)
 
@@ -250,15 +254,6 @@ def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
         if route is not None:
             session.figures.record("landing", 1, BEAM_PARTS[route])
     return place.name.lower()
-
-
-def _should_stop_early(session: SelftestSession, totals: RoundTotals) -> bool:
-    """Return True if further rounds could not change the verdict."""
-    bad = (
-        totals.cards >= MIN_CARDS_TO_JUDGE and totals.readings.unreadable * 500 > totals.cards * 50
-    )
-    gone = session.figures.has_failed("shuffle_time") or session.figures.has_failed("count")
-    return bad or gone or len(totals.jams) >= 3
 
 
 def _judge_totals(session: SelftestSession, totals: RoundTotals) -> None:

@@ -144,7 +144,7 @@ class FedCards:
             BoardEventCode.READ: self._on_read,
             BoardEventCode.GATE: self._on_gate,
             BoardEventCode.LANDED: self._on_landed,
-            BoardEventCode.STRAY: self._on_stray,
+            BoardEventCode.STRAY: lambda event: setattr(self, "strays", self.strays + 1),
             BoardEventCode.HOPPER_EMPTY: lambda event: self.empty_sources.add(event.place),
             BoardEventCode.JAM: self._on_breakdown,
             BoardEventCode.STALL: self._on_breakdown,
@@ -240,9 +240,6 @@ class FedCards:
     def _on_landed(self, event: BoardEvent) -> None:
         card = self.card(event.index)
         card.landed_s, card.landed_outlet = self.boards.now_s, event.place
-
-    def _on_stray(self, event: BoardEvent) -> None:
-        self.strays += 1
 
     def _on_breakdown(self, event: BoardEvent) -> None:
         if self.breakdown is None:

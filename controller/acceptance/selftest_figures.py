@@ -198,9 +198,8 @@ def worst_verdict(figures: tuple[SelftestFigure, ...]) -> FigureVerdict:
 
 def _is_worse(new: SelftestFigure, before: SelftestFigure, limit: FigureLimit) -> bool:
     if new.verdict != before.verdict:
-        return _VERDICTS_BY_SEVERITY.index(new.verdict) > _VERDICTS_BY_SEVERITY.index(
-            before.verdict
-        )
+        severity = _VERDICTS_BY_SEVERITY.index
+        return severity(new.verdict) > severity(before.verdict)
     if new.value is None or before.value is None:
         return before.value is not None and new.value is None
     return new.value > before.value if limit.sense == "most" else new.value < before.value

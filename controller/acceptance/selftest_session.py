@@ -186,7 +186,8 @@ class SelftestSession:
         if self.figures.has_failed("at_rest", "hopper"):
             raise MachineNotReady("the hopper's sensor sees no card: nothing can be fed")
         status = await self.status()
-        if (full_hopper and self.cards_out) or not _is_empty(status) or not status.sees_hopper:
+        left = any((*status.sees_pockets, status.sees_tray, status.sees_window, status.sees_path))
+        if (full_hopper and self.cards_out) or left or not status.sees_hopper:
             if not await self.operator.do("empty"):
                 raise MachineNotReady("the cards could not be put back into the hopper")
             self.cards_out = False
@@ -273,13 +274,6 @@ class SelftestSession:
             self.figures.record_failure(
                 FIGURE_OF_JAM[place], note=f"a card is jammed: {place.name.lower()}"
             )
-
-
-def _is_empty(status: DealerStatus) -> bool:
-    """Return True if no card is in pockets, tray, window or path. The lift is not checked."""
-    return not (
-        any(status.sees_pockets) or status.sees_tray or status.sees_window or status.sees_path
-    )
 
 
 def round_robin_plan(hand: int) -> RoutePlan:

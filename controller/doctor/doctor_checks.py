@@ -3,7 +3,7 @@
 Each check yields at least one finding from the facts, and reads nothing else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -320,31 +320,18 @@ def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 DoctorCheck = Callable[[TableConfig, DoctorFacts], DoctorFindings]
 
-DOCTOR_CHECKS: Final[tuple[tuple[str, tuple[DoctorCheck, ...]], ...]] = (
-    ("program", (check_python, check_release, check_libraries)),
-    (
-        "boards",
-        (
-            board_checks.check_ports,
-            board_checks.check_boards,
-            board_checks.check_latency,
-            board_checks.check_pins,
-        ),
+DOCTOR_CHECKS: Final[Mapping[str, tuple[DoctorCheck, ...]]] = {
+    "program": (check_python, check_release, check_libraries),
+    "boards": (
+        *(board_checks.check_ports, board_checks.check_boards),
+        *(board_checks.check_latency, board_checks.check_pins),
     ),
-    (
-        "computer",
-        (
-            check_clock,
-            check_disk,
-            check_runtime_dir,
-            check_swap,
-            check_core_dumps,
-            check_power,
-            check_heat,
-        ),
+    "computer": (
+        *(check_clock, check_disk, check_runtime_dir, check_swap),
+        *(check_core_dumps, check_power, check_heat),
     ),
-    ("table", (check_users, check_keys, check_services, check_feed)),
-)
+    "table": (check_users, check_keys, check_services, check_feed),
+}
 """All checks by subject, in the order of the page.
 
 A technician repairs the red findings in this order.
@@ -355,7 +342,7 @@ def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[Docto
     """Return the findings of all checks by subject. Each check has at least one finding."""
     return {
         about: tuple(one for check in checks for one in check(config, facts))
-        for about, checks in DOCTOR_CHECKS
+        for about, checks in DOCTOR_CHECKS.items()
     }
 
 

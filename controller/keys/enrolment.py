@@ -93,10 +93,8 @@ def revoke_client(
         raise RosterError(f"{where}: no client is admitted as {name}; see `keys list`")
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)
-        place = (
-            make_folder_like(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
-            / f"{name}-{fingerprint(there)}.key"
-        )
+        revoked = make_folder_like(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
+        place = revoked / f"{name}-{fingerprint(there)}.key"
         replace_file(place, public_text(gone).encode(), PUBLIC_MODE)
         path.unlink()
     return [there for _, there in found]

@@ -1,5 +1,7 @@
 """The start of a deal: seats, shuffle, cut, hands, counts and redeals."""
 
+from contextlib import suppress
+
 from msgspec.structs import replace
 
 from controller.cards import Face, face_text, parse_face
@@ -48,8 +50,7 @@ def take_seat(match: AnyMatch, event: events.SeatTaken) -> StepResult:
     told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
     side = side_of(event.seat)
     if set(seats_of_side(side)) <= set(there):
-        clocks, _ = duty_clocks.remove_done(match.clocks, "late", event.at_ms, side=side)
-        match = replace(match, clocks=clocks)
+        match = replace(match, clocks=duty_clocks.remove_done(match.clocks, "late", side=side))
     begun, effects = _begin_if_ready(match)
     return begun, (*told, *effects)
 
@@ -124,12 +125,13 @@ def accept_turnup(match: AnyMatch, event: events.CardTurnedUp) -> StepResult:
     face = _parse_turnup(event.card)
     if not deal_duties.is_turnup_valid(match.profile, face):
         return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
-    return replace(
-        match,
-        phase=MatchPhase.DEALING,
-        turned_up=face_text(face),
-        first_drawer=_first_drawer_by_card(match, face),
-    ), ()
+    drawer = None
+    if match.cutter is not None and isinstance(match, GuandanMatch):
+        # If any card names the leader, no seats are counted (seed 003 R4.1).
+        with suppress(deal_duties.NoPipsError):
+            drawer = deal_duties.first_drawer_by_count(match.profile, match.cutter, face)
+    shown = face_text(face)
+    return replace(match, phase=MatchPhase.DEALING, turned_up=shown, first_drawer=drawer), ()
 
 
 def _parse_turnup(card: str) -> Face:
@@ -137,17 +139,6 @@ def _parse_turnup(card: str) -> Face:
         return parse_face(card)
     except ValueError:
         refuse("NO_SUCH_CARD", card)
-
-
-def _first_drawer_by_card(match: AnyMatch, face: Face) -> Seat | None:
-    if match.cutter is None or not isinstance(match, GuandanMatch):
-        return None
-    try:
-        return deal_duties.first_drawer_by_count(match.profile, match.cutter, face)
-    except (
-        deal_duties.NoPipsError
-    ):  # If any card names the leader, no seats are counted (seed 003 R4.1).
-        return None
 
 
 MISDEALS_TO_CALL = 2
@@ -167,28 +158,23 @@ def accept_hands(match: AnyMatch, event: events.HandsDealt) -> StepResult:
 
 
 def _with_turnup(match: MatchT, event: events.HandsDealt | events.HandsReleased) -> MatchT:
-    """Return the match with the turned-up card and its receiver, if they decide the leader."""
+    """Return the match with the turned-up card and its receiver, if they decide the leader.
+
+    The card may have been published before. Raises RefusedError for a card that does not count.
+    """
     assert match.duties is not None  # A deal is due in these phases.
-    turned_up = _valid_turnup(match, event) if match.duties.turnup else None
+    turned_up = match.turned_up if match.duties.turnup else None
+    if match.duties.turnup and event.turned_up is not None:
+        face = _parse_turnup(event.turned_up)
+        turned_up = face_text(face)
+        if not deal_duties.is_turnup_valid(match.profile, face):
+            refuse("TURN_AGAIN", turned_up)
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
     return replace(match, turned_to=turned_to, turned_up=turned_up)
 
 
 def _is_leader_by_card(match: AnyMatch) -> bool:
     return not isinstance(match, GuandanMatch) or match.follows is None
-
-
-def _valid_turnup(match: AnyMatch, event: events.HandsDealt | events.HandsReleased) -> str | None:
-    """Return the turned-up card in the notation of faces, or None if there is none.
-
-    The card may have been published before. Raises RefusedError for a card that does not count.
-    """
-    if event.turned_up is None:
-        return match.turned_up
-    face = _parse_turnup(event.turned_up)
-    if not deal_duties.is_turnup_valid(match.profile, face):
-        refuse("TURN_AGAIN", face_text(face))
-    return face_text(face)
 
 
 def fail_attempt(match: AnyMatch, event: events.AttemptFailed) -> StepResult:
@@ -265,7 +251,7 @@ def accept_count(match: GuandanMatch, event: events.HandCounted) -> StepResult:
     match = replace(match, counted=(*match.counted, event.seat))
     if len(match.counted) < len(SEATS):
         return match, ()
-    return continue_after_count(match, event.at_ms)
+    return continue_after_count(match)
 
 
 def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
@@ -303,19 +289,15 @@ def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
     going = replace(match, suspended=None, claimed=None)
     guandan = match.profile.counting if isinstance(match, GuandanMatch) else None
     redeals = event.found and guandan is not None and guandan.found_card == "redeal"
-    if redeals or not _are_counts_right(match, event.counts):
-        return _redeal(going, "count", event, claimed=match.claimed)
-    return going, ()
-
-
-def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
-    laid: tuple[Seat, ...] = ()
-    if isinstance(match, GuandanMatch) and match.exchange and match.exchange.plan is None:
-        laid = match.exchange.laid
-    return all(
-        counts[seat] == due or (seat in laid and counts[seat] == due - 1)
+    exchange = match.exchange if isinstance(match, GuandanMatch) else None
+    laid = () if exchange is None or exchange.plan is not None else exchange.laid
+    right = all(
+        event.counts[seat] == due or (seat in laid and event.counts[seat] == due - 1)
         for seat, due in required_counts(match).items()
     )
+    if redeals or not right:
+        return _redeal(going, "count", event, claimed=match.claimed)
+    return going, ()
 
 
 def void_deal(match: AnyMatch, event: events.DealVoided) -> StepResult:

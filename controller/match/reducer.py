@@ -5,6 +5,7 @@ comes from the event. One table lists when each event is legal.
 """
 
 from collections.abc import Callable, Iterable, Set
+from functools import partial
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -131,12 +132,8 @@ _PLAY, _RETURN = frozenset({MatchPhase.PLAY}), frozenset({MatchPhase.RETURN})
 _PLAY_PHASES, _RETURN_PHASES = _PLAY | {MatchPhase.RESULT}, _PLAY | _RETURN
 
 
-def _rule_if_suspended(
-    handler: EventHandler, phases: Set[MatchPhase], match_type: type[AnyMatch] = AnyMatch
-) -> EventRule:
-    """Return the rule of an event that is legal while the table is suspended, too."""
-    return EventRule(handler, phases, match_type, while_suspended=True)
-
+_rule_if_suspended = partial(EventRule, while_suspended=True)
+"""The rule of an event that is legal while the table is suspended, too."""
 
 _EVENT_RULES: dict[type[events.MatchEventBase], EventRule] = {
     events.SeatTaken: _rule_if_suspended(deal_start.take_seat, {MatchPhase.SETUP}),

@@ -15,7 +15,6 @@ from controller.match.next_deal import (
 from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_finish
 from controller.match.rulings import DecidedAct, require_authority
-from controller.messages import Seat
 from controller.rules import ranks
 from controller.rules.deal_result import DealResult, FinishError, parse_finish
 from controller.rules.match_standing import PlayedDeal, standing_after_deal
@@ -32,6 +31,8 @@ def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> sheet_
     played = PlayedDeal(match.level, match.owner, result, match.extra)
     after = standing_after_deal(match.profile, match.standing, played, number)
     exchange = match.exchange
+    # The machine deals in its own order (seed 000 A5.3), so no seat draws the first card.
+    duties = match.duties if match.by_hand else None
     return sheet_rows.DealRow(
         row=number,
         at_ms=at_ms,
@@ -43,7 +44,7 @@ def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> sheet_
         by_hand=match.by_hand,
         cutter=match.cutter,
         cut=match.cut,
-        first_drawer=_first_drawer(match),
+        first_drawer=(match.first_drawer or duties.first_drawer) if duties else None,
         leader=match.leader,
         turned_up=match.turned_up,
         anti=exchange is not None and exchange.anti,
@@ -66,16 +67,6 @@ def rank_text_of_value(counts: int, level: ranks.Level) -> str:
     if counts in _JOKERS:
         return _JOKERS[counts]
     return ranks.level_text(level if counts == ranks.LEVEL_VALUE else counts)
-
-
-def _first_drawer(match: GuandanMatch) -> Seat | None:
-    """Return the seat that drew the first card, or None if the machine dealt.
-
-    The machine deals in its own order (seed 000 A5.3).
-    """
-    if not match.by_hand or match.duties is None:
-        return None
-    return match.first_drawer or match.duties.first_drawer
 
 
 def published_tribute(
@@ -117,7 +108,10 @@ def correct_deal(match: GuandanMatch, event: ResultCorrected) -> StepResult:
     A referee may do this until a later deal begins or the sheet has a signature. After that, only
     the chief may do it.
     """
-    require_authority(_correction_act(match, event.deal), event.role, verbal=event.verbal)
+    last = sheet_rows.last_deal_row(match.sheet)
+    later = match.is_deal_under_way or (last is not None and last.deal > event.deal)
+    act: DecidedAct = "late_correction" if later else "correction"
+    require_authority("signed_sheet" if match.signatures else act, event.role, verbal=event.verbal)
     try:
         result = parse_finish(event.order)
     except FinishError as mistake:
@@ -142,14 +136,6 @@ def confirm_correction(match: GuandanMatch, event: CorrectionConfirmed) -> StepR
     if match.spoken.get(event.row, "nobody's") is not None:
         refuse("NOT_VERBAL", str(event.row))
     return replace(match, spoken=match.spoken | {event.row: event.by}), ()
-
-
-def _correction_act(match: GuandanMatch, deal: int) -> DecidedAct:
-    if match.signatures:
-        return "signed_sheet"
-    last = sheet_rows.last_deal_row(match.sheet)
-    later = match.is_deal_under_way or (last is not None and last.deal > deal)
-    return "late_correction" if later else "correction"
 
 
 def correct_result(

@@ -51,7 +51,7 @@ def _change_by_time(
         return update_choices(match, at_ms), ()
     assert isinstance(match, GuandanMatch)  # There are only two kinds of matches.
     if any(due.kind == "sort_over" for due in dues) and match.phase is MatchPhase.COUNT_CHECK:
-        return continue_after_count(match, at_ms)
+        return continue_after_count(match)
     if not _has_no_time_for_deal(match, at_ms):
         return match, ()
     if is_added_time_open(match, at_ms):
@@ -103,8 +103,7 @@ def note_lead(match: MatchT) -> MatchT:
 
     From now on the deal must be played to its end.
     """
-    clocks, _ = duty_clocks.remove_done(match.clocks, "opening", match.now_ms)
-    return replace(match, led=True, clocks=clocks)
+    return replace(match, led=True, clocks=duty_clocks.remove_done(match.clocks, "opening"))
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
@@ -193,7 +192,7 @@ def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> Ste
     clock = play_clock(match.profile, event.seat, event.at_ms, called=True, first_lead=first)
     if clock is None:
         refuse("NO_CLOCK")
-    others, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms)
+    others = duty_clocks.remove_done(match.clocks, "play")
     return replace(match, clocks=(*others, clock)), ()
 
 
@@ -208,7 +207,7 @@ def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
 
 def stop_play_clock(match: GuandanMatch, event: events.PlayMade) -> StepResult:
     """Stop the play clock of a player who has played or passed."""
-    clocks, _ = duty_clocks.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
+    clocks = duty_clocks.remove_done(match.clocks, "play", seat=event.seat)
     return note_lead(replace(match, clocks=clocks)), ()
 
 
@@ -223,20 +222,10 @@ def next_tick_ms(match: AnyMatch) -> int | None:
     lost = isinstance(match, GuandanMatch) and _has_no_time_for_deal(match, now_ms)
     if lost and not is_added_time_open(match, now_ms):
         return now_ms
-    moments = (
-        match_clock.next_due_ms(match.clock),
-        duty_clocks.first_due_ms(match.clocks),
-        _choice_deadline_ms(match),
-    )
+    moments = [match_clock.next_due_ms(match.clock), duty_clocks.first_due_ms(match.clocks)]
+    if isinstance(match, BigTwoMatch) and match.phase is MatchPhase.CHOICES:
+        assert match.choices is not None  # The phase CHOICES begins with choices.
+        # At this time, silence answers the choice (seed 002 A6).
+        silent_ms = match.choices.current_round().deadline_ms()
+        moments.append(None if is_stopped(match) else silent_ms)
     return min((moment for moment in moments if moment is not None), default=None)
-
-
-def _choice_deadline_ms(match: AnyMatch) -> int | None:
-    """Return the time at which silence answers a choice of Big Two, or None if there is none.
-
-    Source: seed 002 A6.
-    """
-    if not isinstance(match, BigTwoMatch) or match.phase is not MatchPhase.CHOICES:
-        return None
-    assert match.choices is not None  # The phase CHOICES begins with choices.
-    return None if is_stopped(match) else match.choices.current_round().deadline_ms()

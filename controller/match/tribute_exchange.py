@@ -23,10 +23,9 @@ from controller.rules.tribute_returns import return_visibility
 from controller.words import Words
 
 
-def continue_after_count(match: GuandanMatch, at_ms: int) -> StepResult:
+def continue_after_count(match: GuandanMatch) -> StepResult:
     """Ask about anti-tribute if tribute is due, otherwise begin play (seed 000 A10.1, A15.3.3)."""
-    clocks, _ = duty_clocks.remove_done(match.clocks, "sort", at_ms)
-    match = replace(match, clocks=clocks)
+    match = replace(match, clocks=duty_clocks.remove_done(match.clocks, "sort"))
     owed = tribute.tribute_payers(match.profile, match.follows)
     if not owed:
         first = leader_of_deal(match.profile, match.follows, turned_to=match.turned_to)
@@ -48,8 +47,7 @@ def answer_anti_tribute(match: GuandanMatch, event: events.AntiTributeAnswered) 
             refuse("TWICE", " / ".join(exchange.laid))
         if event.stands == exchange.anti:
             refuse("TWICE")
-    waiting, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms)
-    waiting, _ = duty_clocks.remove_done(waiting, "play", event.at_ms)
+    waiting = duty_clocks.remove_done(duty_clocks.remove_done(match.clocks, "tribute"), "play")
     match = _replace_exchange(replace(match, clocks=waiting, leader=None), anti=False, plan=None)
     if event.stands:
         stands = tribute.plan_without_tribute(match.profile, _finish_owing(match))
@@ -66,7 +64,7 @@ def lay_tribute(match: GuandanMatch, event: events.TributeLaid) -> StepResult:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
     if event.seat in exchange.laid:
         refuse("TWICE", event.seat)
-    clocks, _ = duty_clocks.remove_done(match.clocks, "tribute", event.at_ms, seat=event.seat)
+    clocks = duty_clocks.remove_done(match.clocks, "tribute", seat=event.seat)
     laid = (*exchange.laid, event.seat)
     return _replace_exchange(replace(match, clocks=clocks), laid=laid), ()
 
@@ -86,8 +84,7 @@ def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResu
     except tribute.TributeError:
         refuse("VALUES_MISSING", " / ".join(exchange.payers))
     match = _replace_exchange(match, values=event.values, plan=settled, given=(), returned={})
-    others, _ = duty_clocks.remove_done(match.clocks, "return", event.at_ms)
-    others, _ = duty_clocks.remove_done(others, "play", event.at_ms)
+    others = duty_clocks.remove_done(duty_clocks.remove_done(match.clocks, "return"), "play")
     clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
     running = (*others, *(clock for clock in clocks if clock is not None))
     return replace(match, phase=MatchPhase.RETURN, leader=None, clocks=running), ()
@@ -143,7 +140,7 @@ def lay_return(match: GuandanMatch, event: events.ReturnLaid) -> StepResult:
     if event.seat in exchange.given:
         refuse("TWICE", event.seat)
     told = _value_by_receiver(settled, to, event.value)
-    clocks, _ = duty_clocks.remove_done(match.clocks, "return", event.at_ms, seat=event.seat)
+    clocks = duty_clocks.remove_done(match.clocks, "return", seat=event.seat)
     match = _replace_exchange(
         replace(match, clocks=clocks),
         given=(*exchange.given, event.seat),

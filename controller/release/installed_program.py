@@ -338,9 +338,6 @@ def _format_older_release(found: str, remembered: RememberedRelease) -> str:
     It is in both languages, from the fault catalogue.
     """
     row = fault("RELEASE_OLDER")
-    evidence = {
-        "found": found,
-        "expected": f"{remembered.version} ({remembered.serial})",
-    }
+    evidence = {"found": found, "expected": f"{remembered.version} ({remembered.serial})"}
     told = [f"{row.cause(evidence, each)}. {row.action(evidence, each)}" for each in ("en", "zh")]
     return f"{row.name} ({row.code}): {' / '.join(told)}"

@@ -199,11 +199,15 @@ class Vault:
         reason.
         """
         unread = ["UNREADABLE" for index in places if self._face(index) is None]
-        in_tray = self._flaws_after(max(places, default=0)) if len(places) < cards else []
+
         have = Counter(self._face(index) for index in places)
         over = any(have[face] > due for face, due in enumerate(self._composition))
         short = any(have[face] < due for face, due in enumerate(self._composition))
-        reasons = [*unread, *in_tray]
+        # The tray gives its last card first, so a card that stays bad is the last one fed.
+        last, in_tray = max(places, default=0), len(places) < cards
+        behind = sorted(index for index in self._reads if in_tray and index > last)
+        flaws = [self._decision(index).why for index in behind]
+        reasons = [*unread, *(why for why in flaws if why is not None)]
         if short and (over or not reasons):
             reasons.append("MISSING_CARD")
         if over:
@@ -258,12 +262,3 @@ class Vault:
 
     def _face(self, index: int) -> Face | None:
         return accepted_face(self._reads.get(index, ()), self._back)
-
-    def _flaws_after(self, last_placed: int) -> list[str]:
-        """Return the fault names of the cards that were fed after the card `last_placed`.
-
-        `last_placed` is the index of the last card that landed in a pocket. The tray gives its last
-        card first, so a card that stays bad is the last one fed.
-        """
-        behind = [self._decision(index) for index in sorted(self._reads) if index > last_placed]
-        return [decision.why for decision in behind if decision.why is not None]

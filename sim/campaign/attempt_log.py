@@ -210,9 +210,6 @@ class AttemptLog:
         notes.hands, self._hands_before = self._hands_before, []
         self.notes.append(notes)
 
-    def _on_verdict(self, event: PublicEvent) -> None:
-        self._end(event.data["outcome"], tuple(event.data["reasons"]))
-
     def _on_withdrawn(self, event: PublicEvent) -> None:
         reasons = tuple(event.data["reasons"])
         proven = any(row_of(reason).misdeal for reason in reasons)
@@ -249,7 +246,7 @@ class AttemptLog:
 
 _EVENT_HANDLERS: dict[str, Callable[[AttemptLog, PublicEvent], Any]] = {
     "committed": AttemptLog._on_committed,
-    "verdict": AttemptLog._on_verdict,
+    "verdict": lambda log, event: log._end(event.data["outcome"], tuple(event.data["reasons"])),
     "withdrawn": AttemptLog._on_withdrawn,
     "recalled": AttemptLog._on_withdrawn,
     "fault": AttemptLog._on_fault,

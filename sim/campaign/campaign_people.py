@@ -127,12 +127,6 @@ _FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 _BOARD = re.compile(r"\b(dealer|reader)\b")
 
 
-def _is_repeated(reason: str, state: PublicState) -> bool:
-    """Return True if the last two attempts both failed for `reason`."""
-    last = [proof.reasons for proof in state.fairness[-2:]]
-    return len(last) == 2 and all(reason in reasons for reasons in last)
-
-
 class CampaignPeople:
     """All people at one table, who act until `is_over()` returns True.
 
@@ -267,7 +261,9 @@ class CampaignPeople:
         Another set is loaded once if the reasons require one.
         """
         attempt, before = state.machine.attempt, self._last_clearing
-        another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
+        last = [proof.reasons for proof in state.fairness[-2:]]
+        tray_full_again = len(last) == 2 and all("TRAY_FULL" in named for named in last)
+        another = reasons & CHANGE_SET_CODES or tray_full_again
         self._last_clearing = (attempt, "changed" if another else "back")
         if another and before != self._last_clearing:
             return self._actions.change_set(state.machine.card_set or SETS[0].id)

@@ -147,7 +147,12 @@ def render_campaign_report(report: CampaignReport) -> str:
     if rows:
         lines += ["", *align_columns([COLUMNS, *(row_cells(key, row) for key, row in rows)])]
     if report.findings:
-        lines += ["", *_findings(report)]
+        lines.append("")
+    for finding in report.findings:
+        where = f"{finding.seed}.{finding.deal}" if finding.deal else finding.seed
+        at = f" attempt {finding.attempt}" if finding.attempt else ""
+        lines.append(f"{finding.kind} in {where}{at}: {finding.words}")
+        lines.append(f"  dealtable campaign --faults {report.level} --replay {where}")
     return "\n".join(lines) + "\n"
 
 
@@ -196,14 +201,6 @@ def _head(report: CampaignReport) -> Iterator[str]:
     ):
         share = f"  {100 * count / report.deals:.2f} %" if report.deals else ""
         yield f"  {words:34}{count:>8}{share}"
-
-
-def _findings(report: CampaignReport) -> Iterator[str]:
-    for finding in report.findings:
-        where = f"{finding.seed}.{finding.deal}" if finding.deal else finding.seed
-        at = f" attempt {finding.attempt}" if finding.attempt else ""
-        yield f"{finding.kind} in {where}{at}: {finding.words}"
-        yield f"  dealtable campaign --faults {report.level} --replay {where}"
 
 
 def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: Iterable[str]) -> None:

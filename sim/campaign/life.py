@@ -167,7 +167,10 @@ class _Life:
             self._people.observe(value)
             return
         self._moment_trigger.notify(value.kind)
-        self._log(f"{value.kind} {_reasons_text(value)}".rstrip())
+        data = value.data
+        ended = (data.get("outcome", ""), *data.get("reasons", ()))
+        told = data["name"] if value.kind == "fault" else " ".join(map(str, ended)).strip()
+        self._log(f"{value.kind} {told}".rstrip())
         deals = self._attempts.deals
         self._attempts.apply(value)
         if self._attempts.deals > deals:
@@ -209,10 +212,3 @@ class _Life:
         deal, number = (None, None) if notes is None else (notes.deal, notes.attempt)
         self._findings.append(LifeFinding(kind, self._plan.seed, deal, number, words))
         self._log(f"{kind}: {words}")
-
-
-def _reasons_text(event: PublicEvent) -> str:
-    data = event.data
-    if event.kind == "fault":
-        return str(data["name"])
-    return " ".join([str(data.get("outcome", "")), *data.get("reasons", ())]).strip()

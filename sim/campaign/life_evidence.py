@@ -151,14 +151,10 @@ class LifeEvidence:
         boots, journal = self._host.sim.board_runs, list(_read_board_events(entries, self._host))
         feeds = [(feed.numbers, feed.last_written) for feed in self._host.feeds]
         public = [entry.n for entry in entries if entry.public]
-        lost = (
-            *life_judge.find_lost_events(boots, journal),
-            *life_judge.find_lost_public(public, feeds),
-        )
-        doubled = (
-            *life_judge.find_doubled_events(boots, journal),
-            *life_judge.find_doubled_public(feeds),
-        )
+        lost = [*life_judge.find_lost_events(boots, journal)]
+        lost += life_judge.find_lost_public(public, feeds)
+        doubled = [*life_judge.find_doubled_events(boots, journal)]
+        doubled += life_judge.find_doubled_public(feeds)
         for words in lost:
             self._report("events_lost", words, None)
         for words in doubled:

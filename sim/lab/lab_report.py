@@ -102,9 +102,12 @@ def make_report(
     `naive(method, deals)` deals by an unfair method. None omits the unfair methods.
     """
     retest = fresh() if first.outside and fresh is not None else None
+    verdict: ReportVerdict = "outside, not retested" if first.outside else "inside"
+    if retest is not None:
+        verdict = "outside" if retest.outside else "inside at the retest"
     many = min(first.deals, UNFAIR_DEALS)
     return LabReport(
-        verdict=_verdict(first, retest),
+        verdict=verdict,
         level=FAMILY_LEVEL,
         family=family_hash(),
         first=first,
@@ -138,14 +141,6 @@ def family_hash() -> str:
     """Return the SHA-256 of the names, counts and expectations of all tests of the family."""
     stated = "\n".join("\t".join((one.name, one.counted, one.expected)) for one in FAMILY)
     return hashlib.sha256(stated.encode()).hexdigest()
-
-
-def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> ReportVerdict:
-    if not first.outside:
-        return "inside"
-    if retest is None:
-        return "outside, not retested"
-    return "outside" if retest.outside else "inside at the retest"
 
 
 _HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")

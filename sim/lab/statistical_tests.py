@@ -132,12 +132,11 @@ def serial(seen: DealMeasures) -> StatisticResult:
 
     The smallest probability counts, multiplied by the number of distances.
     """
-    return _least_likely(
-        {
-            f"at distance {apart}": pairs_result(seen.same_pocket_at(apart), pair_degrees(apart))
-            for apart in DISTANCES
-        }
-    )
+    answers = {
+        f"at distance {apart}": pairs_result(seen.same_pocket_at(apart), pair_degrees(apart))
+        for apart in DISTANCES
+    }
+    return _least_likely(answers)
 
 
 def descents(seen: DealMeasures) -> StatisticResult:
@@ -274,12 +273,11 @@ _MIN_INDEPENDENT = 0.1
 def interplay(seen: DealMeasures) -> StatisticResult:
     """Test whether counts of one deal are correlated more than their common cards explain."""
     figures, owed = _standardised(seen), shared_pair_correlations(seen)
-    return _strongest(
-        {
-            f"{a} × {b}": _studentised(_independent_part(figures[a], figures[b], owed[a, b]))
-            for a, b in combinations(figures, 2)
-        }
-    )
+    found = {
+        f"{a} × {b}": _studentised(_independent_part(figures[a], figures[b], owed[a, b]))
+        for a, b in combinations(figures, 2)
+    }
+    return _strongest(found)
 
 
 def successive(seen: DealMeasures) -> StatisticResult:

@@ -88,7 +88,7 @@ def test_every_check_says_something_whatever_is_known() -> None:
         "reader": PortFacts("/dev/b"),
     }
     for facts in (FACTS, nothing, replace(nothing, ports=away)):
-        for _, checks in DOCTOR_CHECKS:
+        for checks in DOCTOR_CHECKS.values():
             assert all(list(check(CONFIG, facts)) for check in checks)
 
 

@@ -51,7 +51,7 @@ def _play(profile: GuandanProfile, seat: Seat = "E") -> DutyClock:
 
 def _kinds(clock: DutyClock, after_s: float) -> list[str]:
     """What is proposed when the duty is done `after_s` seconds after its start."""
-    _, dues = remove_done((clock,), clock.duty, START_MS + round(after_s * 1000))
+    _, dues = tick(clock, START_MS + round(after_s * 1000))
     return [due.kind for due in dues]
 
 
@@ -232,8 +232,9 @@ def test_without_a_second_limit_there_is_a_warning_and_no_more() -> None:
 
 def test_after_a_double_down_each_payer_has_a_clock_of_his_own() -> None:
     clocks = duty_clocks.tribute_clocks(INTERNATIONAL, ("E", "W"), START_MS)
-    clocks, dues = remove_done(clocks, "tribute", START_MS + 10_000, "E")
-    assert (dues, [clock.seat for clock in clocks]) == ((), ["W"])
+    assert tick_all(clocks, START_MS + 10_000) == (clocks, ())
+    clocks = remove_done(clocks, "tribute", "E")
+    assert [clock.seat for clock in clocks] == ["W"]
     _, dues = tick_all(clocks, START_MS + 16_000)
     assert [(due.kind, due.seat) for due in dues] == [("tribute_warning", "W")]
 
@@ -262,10 +263,7 @@ def test_the_opening_has_three_minutes_under_huainan_only() -> None:
 def test_a_side_that_does_not_come_loses_by_default(
     profile: GuandanProfile, minutes: int, article: str
 ) -> None:
-    clocks, dues = remove_done(
-        duty_clocks.late_clocks(profile, START_MS), "late", START_MS, side="NS"
-    )
-    assert dues == ()
+    clocks = remove_done(duty_clocks.late_clocks(profile, START_MS), "late", side="NS")
     _, dues = tick_all(clocks, START_MS + minutes * 60_000)
     assert dues == ()
     _, (late,) = tick_all(clocks, START_MS + minutes * 60_000 + 1)
@@ -371,10 +369,10 @@ def test_nothing_is_due_where_no_clock_runs() -> None:
 
 
 def test_a_duty_done_late_is_still_answered_for() -> None:
-    clocks, dues = remove_done(
-        (_play(INTERNATIONAL, "E"), _play(INTERNATIONAL, "W")), "play", START_MS + 21_000, "E"
-    )
+    running = (_play(INTERNATIONAL, "E"), _play(INTERNATIONAL, "W"))
+    clocks, dues = tick_all(running, START_MS + 21_000)
     assert [due.seat for due in dues] == ["E", "W"]
+    clocks = remove_done(clocks, "play", "E")
     assert [(clock.seat, clock.told) for clock in clocks] == [("W", 1)]
 
 
@@ -386,6 +384,6 @@ def test_the_clocks_of_one_duty_are_found_and_ended_together(duty: ClockDuty) ->
     )
     found = tuple(clocks_for_duty(clocks, duty))
     assert {clock.duty for clock in found} == {duty}
-    rest, _ = remove_done(clocks, duty, START_MS)
+    rest = remove_done(clocks, duty)
     assert len(rest) + len(found) == 3
     assert not tuple(clocks_for_duty(rest, duty))

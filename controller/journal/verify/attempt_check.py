@@ -86,21 +86,17 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
         return
     revealed = "revealed" in progress.steps
     shown_seed = proof.hex_field(progress, "revealed", "seed") if revealed else None
-    for entry, shown in ((seed, shown_seed), (box, _shown_hands(progress))):
+    shown_hands = None
+    if proof.has_open_hands(progress):
+        shown_hands = proof.hex_field(progress, "record", "nonce")
+        shown_hands += proof.hex_field(progress, "record", "hands", None)
+    for entry, shown in ((seed, shown_seed), (box, shown_hands)):
         if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
             what = f"the sealed {entry.kind} differs from the published one"
             yield VerifyFinding(entry.n, what, _BOX_MEANS)
     for entry in progress.wire_entries:
         if "sealed" in entry.data:
             unseal(_box_bytes(entry, "sealed"))
-
-
-def _shown_hands(progress: AttemptHistory) -> bytes | None:
-    if not proof.has_open_hands(progress):
-        return None
-    return proof.hex_field(progress, "record", "nonce") + proof.hex_field(
-        progress, "record", "hands", None
-    )
 
 
 def _box_bytes(entry: JournalEntry, field: str = "box") -> bytes:

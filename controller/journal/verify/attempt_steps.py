@@ -66,7 +66,13 @@ def check_attempt_end(progress: AttemptHistory) -> Findings:
     """Yield the findings about an attempt's end, and about contradictions between its steps."""
     yield from _check_outcome(progress)
     yield from _check_reasons(progress)
-    yield from _check_uncut_reason(progress)
+    cut = progress.steps.get("cut")
+    if cut is not None and cut.data.get("cut") is None:  # A person must give a reason.
+        reason = cut.data.get("reason")
+        if not isinstance(reason, str) or not reason.strip():
+            what = f"attempt {progress.attempt} is uncut without a reason"
+            means = "the players had no share in this deal, and no reason is given"
+            yield VerifyFinding(cut.n, what, means)
     yield from _check_sealed_to_chief(progress)
     before = 0  # A table's clock only goes forward, also over restarts.
     for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
@@ -122,18 +128,6 @@ def _check_reasons(progress: AttemptHistory) -> Findings:
         if strange:
             what = f"attempt {progress.attempt} was {word} for {', '.join(strange)}"
             yield VerifyFinding(step.n, what, "an attempt has no such reason")
-
-
-def _check_uncut_reason(progress: AttemptHistory) -> Findings:
-    """Yield a finding if a deal without a cut has no reason. A person must give one."""
-    cut = progress.steps.get("cut")
-    if cut is None or cut.data.get("cut") is not None:
-        return
-    reason = cut.data.get("reason")
-    if not isinstance(reason, str) or not reason.strip():
-        what = f"attempt {progress.attempt} is uncut without a reason"
-        means = "the players had no share in this deal, and no reason is given"
-        yield VerifyFinding(cut.n, what, means)
 
 
 def _check_shape(entry: JournalEntry) -> Findings:
@@ -308,10 +302,7 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
     began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
     # One attempt may be dealt ahead while the hands of another are played.
     is_over = sum(n > last for n in began) >= 2
-    due = {
-        *_STEPS_TO_HANDS[: _count_steps_taken(progress)],
-        *_steps_of_end(progress, is_over),
-    }
+    due = {*_STEPS_TO_HANDS[: _count_steps_taken(progress)], *_steps_of_end(progress, is_over)}
     return [kind for kind in ATTEMPT_STEPS if kind in due - steps]
 
 

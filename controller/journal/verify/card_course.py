@@ -144,7 +144,8 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
         elif event.code == GATE and card is not None and card.gate is None:
             card.gate, card.looks_before_gate = _outlet_name(event), len(card.looks)
         elif event.code == LANDED and card is not None and card.gate and card.landed is None:
-            _take_landing(seen, card, _outlet_name(event))
+            card.landed = _outlet_name(event)
+            seen.landings[card.landed] = seen.landings_in(card.landed) + 1
             if card.landed == TRAY and card.place is not None:
                 aside.append(card.place)
         elif event.code == HOPPER_EMPTY and event.place == _HOPPER_SOURCE:
@@ -160,12 +161,6 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
         _update_counts(seen, event)
     seen.hopper_ran_out = seen.hopper_ran_out or seen.fed >= cards
     return seen
-
-
-def _take_landing(course: CardCourse, card: CourseCard, outlet: str) -> None:
-    """Store the landing of a card in an outlet, and count it."""
-    card.landed = outlet
-    course.landings[outlet] = course.landings_in(outlet) + 1
 
 
 def _update_counts(course: CardCourse, event: LoggedBoardEvent) -> None:

@@ -99,9 +99,15 @@ def check_command_effects(
         cut = progress.steps.get("cut")
         if whole and cut is not None and cut.n < last:
             yield from _check_cut_ordered(progress, cuts)
-        if whole:
-            yield from _check_release_ordered(progress, own)
-            yield from _check_end_ordered(progress, own, entries)
+        if not whole:
+            continue
+        verdict, released = progress.steps.get("verdict"), progress.steps.get("released")
+        if verdict is not None and released is not None:
+            orders = [one for one in own if verdict.n < one.n < released.n]
+            if not any(_command_name(one) == "release" for one in orders):
+                what = f"the hands of attempt {progress.attempt} were released without a command"
+                yield VerifyFinding(released.n, what, "no person ordered the release")
+        yield from _check_end_ordered(progress, own, entries)
 
 
 def check_person_events(
@@ -195,16 +201,6 @@ def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
         return False
     said = not isinstance(args, dict) or args.get("uncut") is True
     return said and (result.get("deal"), result.get("attempt")) == (progress.deal, progress.attempt)
-
-
-def _check_release_ordered(progress: AttemptHistory, own: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding if the hands were released without a command."""
-    released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
-    if released is None or verdict is None:
-        return
-    if not any(_command_name(one) == "release" and verdict.n < one.n < released.n for one in own):
-        what = f"the hands of attempt {progress.attempt} were released without a command"
-        yield VerifyFinding(released.n, what, "no person ordered the release")
 
 
 def _check_end_ordered(

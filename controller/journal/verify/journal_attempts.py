@@ -267,8 +267,11 @@ def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Findings:
     known: dict[int, _AttemptSoFar] = {}
     for entry in entries:
         if entry.kind == "wire":
-            cards = [event for event in _readable_events(entry) if event.code in _CARD_CODES]
-            if cards:
+            try:
+                events = unpack_events(entry.data, entry.attempt)
+            except ValueError:
+                continue  # Another check reports unreadable events.
+            if cards := [event for event in events if event.code in _CARD_CODES]:
                 yield from _check_moved_cards(entry, cards, known)
         elif entry.attempt is not None:
             attempt = known.setdefault(entry.attempt, _AttemptSoFar())
@@ -296,13 +299,3 @@ def _check_moved_cards(
             what = f"card {card} of attempt {entry.attempt}, which was over, came again"
             yield VerifyFinding(entry.n, what, _UNDECLARED_MEANS)
         attempt.indices |= indices
-
-
-def _readable_events(entry: JournalEntry) -> list[LoggedBoardEvent]:
-    """Return the board events of a row, or [] if they are unreadable, which is reported
-    elsewhere.
-    """
-    try:
-        return unpack_events(entry.data, entry.attempt)
-    except ValueError:
-        return []

@@ -6,7 +6,7 @@ command causes is compared with the events that follow from the arguments of the
 point of the match.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -81,7 +81,11 @@ def check_matches(
     play, profile = TableMatch(), None
     moment = _CommandContext(play, frozenset(), frozenset(), ())
     waiting: list[_MatchRow] = []
-    played = dict(_played_attempts(progresses))
+    played: dict[int | None, str] = {
+        one.attempt: str(one.steps["committed"].data.get("match"))
+        for one in progresses
+        if {"committed", "released"} <= one.steps.keys() and "recalled" not in one.steps
+    }
     at_ms = 0
     for entry, behind in zip(entries, (*entries[1:], None), strict=True):
         if entry.kind == "meeting":
@@ -101,8 +105,7 @@ def check_matches(
                 yield VerifyFinding(entry.n, "this row belongs to no match", _MADE_UP_MATCH_MEANS)
                 continue
             row = _MatchRow(entry, events.decode_match_event(entry.data), play)
-            yield from _check_accepted(row)
-            yield from _check_place(row, at_ms)
+            yield from _check_row(row, at_ms)
             at_ms = row.event.at_ms
             waiting.append(row)
         elif entry.kind == "command":
@@ -117,14 +120,6 @@ def check_matches(
                 yield VerifyFinding(entry.n, what, "hands were shown too early")
         play = fold_match(play, entry, profile)
     yield from _check_unordered(waiting, entries)
-
-
-def _played_attempts(progresses: Sequence[AttemptHistory]) -> Iterator[tuple[int | None, str]]:
-    """Yield the attempt id and the match of each attempt whose hands were played."""
-    for progress in progresses:
-        steps = progress.steps
-        if {"committed", "released"} <= steps.keys() and "recalled" not in steps:
-            yield progress.attempt, str(steps["committed"].data.get("match"))
 
 
 def _check_meeting(
@@ -145,17 +140,15 @@ def _check_meeting(
         yield VerifyFinding(meeting.n, what, _MADE_UP_MATCH_MEANS)
 
 
-def _check_accepted(row: _MatchRow) -> Findings:
-    """Yield a finding if the match refuses the event of this row."""
-    _, effects = dry_run(row.before, row.event)
-    for effect in effects:
+def _check_row(row: _MatchRow, at_ms: int) -> Findings:
+    """Yield a finding if the match refuses the event of this row.
+
+    Also yield one if the row has a wrong deal or attempt, or a time before `at_ms`.
+    """
+    for effect in dry_run(row.before, row.event)[1]:
         if isinstance(effect, EventRefused):
             what = f"the match refuses {row.event.__struct_config__.tag}: {effect.refusal.code}"
             yield VerifyFinding(row.entry.n, what, "this row was changed, or one before it is gone")
-
-
-def _check_place(row: _MatchRow, at_ms: int) -> Findings:
-    """Yield a finding if a row has a wrong deal or attempt, or a time before `at_ms`."""
     match, entry = row.before.match, row.entry
     assert match is not None  # It is a row of a match.
     if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
@@ -293,15 +286,11 @@ def _check_unordered(
     for at, row in enumerate(waiting):
         name = row.event.__struct_config__.tag
         if isinstance(row.event, events.TableSuspended):
-            stands = recounted or _leaves_table(row.entry, entries)
+            # The match may leave for another table directly after this row.
+            later = entries[row.entry.n : row.entry.n + _MAX_ROWS_BEFORE_TRANSFER]
+            stands = recounted or any(one.kind == "transferred" for one in later)
         else:
             stands = name in _EVENTS_WITHOUT_COMMAND
         recounted = recounted or isinstance(row.event, events.HandsRecounted)
         if at not in made and not stands:
             yield VerifyFinding(row.entry.n, f"no command ordered {name}", _MADE_UP_MATCH_MEANS)
-
-
-def _leaves_table(entry: JournalEntry, entries: Sequence[JournalEntry]) -> bool:
-    """Return whether the match leaves for another table directly after this row."""
-    later = entries[entry.n : entry.n + _MAX_ROWS_BEFORE_TRANSFER]
-    return any(row.kind == "transferred" for row in later)

@@ -170,16 +170,6 @@ def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
     return "not shown" if may_show is not None and may_show(evidence) else "disproved"
 
 
-def _count_over(evidence: RecordEvidence) -> bool:
-    course = evidence.course
-    return (
-        any(course.landings_in(seat) > evidence.hand_size for seat in SEATS)
-        or any(card.place is None for card in course.cards.values())
-        or any(index != n for n, index in enumerate(course.cards, start=1))
-        or (evidence.all_cards_landed and evidence.last_sensor_is("tray_empty", False))
-    )
-
-
 def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
     """Return the cards that went to a wrong outlet.
 
@@ -221,12 +211,6 @@ def _third_copy(evidence: RecordEvidence) -> bool:
     return any(have[face] > due for face, due in enumerate(evidence.composition))
 
 
-def _pulse_count(evidence: RecordEvidence) -> bool:
-    counted = evidence.last_sensors.get("reader_pulses")
-    other = counted is not None and counted != len(evidence.course.cards)
-    return other or evidence.course.impossible_looks > 0
-
-
 def _event_lost(evidence: RecordEvidence) -> bool:
     course, settled = evidence.course, evidence.last_sensors
     unasked = any(card.gate is not None and not card.usable_looks for card in course.cards.values())
@@ -240,7 +224,12 @@ _REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
         evidence.all_cards_landed
         and any(evidence.course.landings_in(seat) < evidence.hand_size for seat in SEATS)
     ),
-    "COUNT_OVER": _count_over,
+    "COUNT_OVER": lambda evidence: (
+        any(evidence.course.landings_in(seat) > evidence.hand_size for seat in SEATS)
+        or any(card.place is None for card in evidence.course.cards.values())
+        or any(index != n for n, index in enumerate(evidence.course.cards, start=1))
+        or (evidence.all_cards_landed and evidence.last_sensor_is("tray_empty", False))
+    ),
     "WRONG_POCKET": lambda evidence: (
         evidence.course.strays > evidence.course.double_strays
         or bool(misplaced_cards(evidence.course, evidence.sequence))
@@ -256,7 +245,10 @@ _REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
     "FOREIGN_BACK": _has_card_with_flaw("FOREIGN_BACK"),
     "MISSING_CARD": _missing_card,
     "THIRD_COPY": _third_copy,
-    "PULSE_COUNT": _pulse_count,
+    "PULSE_COUNT": lambda evidence: (
+        evidence.last_sensors.get("reader_pulses") not in (None, len(evidence.course.cards))
+        or evidence.course.impossible_looks > 0
+    ),
     "EVENT_LOST": _event_lost,
     "SENSOR_STUCK": lambda evidence: (
         not all(evidence.last_sensors.get("pockets_seen", ()))

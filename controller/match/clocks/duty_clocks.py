@@ -140,19 +140,14 @@ def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
 
 
 def remove_done(
-    clocks: DutyClocks,
-    duty: ClockDuty,
-    at_ms: int,
-    seat: Seat | None = None,
-    side: Side | None = None,
-) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return the clocks without those of a duty that is done, and the reports until `at_ms`.
+    clocks: DutyClocks, duty: ClockDuty, seat: Seat | None = None, side: Side | None = None
+) -> DutyClocks:
+    """Return the clocks without those of a duty that is done.
 
-    `seat` and `side` are those that did the duty. Without both, the duty of any seat counts. All
-    clocks are updated first, so that a late duty is still reported.
+    `seat` and `side` are those that did the duty. Without both, the duty of any seat counts. Call
+    `tick_all` first, so that a late duty is still reported.
     """
-    clocks, dues = tick_all(clocks, at_ms)
-    return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side)), dues
+    return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side))
 
 
 def restart_all_from_warning(
