@@ -6,7 +6,7 @@ that a tournament must settle: regulations.py, printed by regulations_page.py (t
 breaks the lines). One deal: deal_duties.py, tribute.py, tribute_returns.py, deal_result.py. One
 match: match_standing.py, match_end.py. One tournament: regional_draw.py. Cards: ranks.py and
 combos/ (which also judges plays). Offences and penalties: penalties/. Big Two: big_two.py,
-big_two_play.py, big_two_ranking.py.
+big_two_ranking.py.
 
 "Seed 000" to "seed 004" are the five rulebooks, and "A10.1" is an article. A rule is provisional if
 its rulebook does not state it.

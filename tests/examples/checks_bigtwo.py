@@ -1,9 +1,7 @@
-"""Big Two: scores, matchpoints, places and the last card; asked in the examples 71–80."""
+"""Big Two: scores, matchpoints and places; asked in the examples 71–80."""
 
-from controller.cards import parse_face
 from controller.messages import Seat
 from controller.rules.big_two import card_points, deal_scores
-from controller.rules.big_two_play import BigTwoTrickState, play_objections
 from controller.rules.big_two_ranking import (
     compare_deal,
     matchpoints_of,
@@ -11,7 +9,6 @@ from controller.rules.big_two_ranking import (
     ranking_points,
 )
 from controller.rules.profile import BigTwoProfile
-from tests.examples.table import faces
 
 Got = dict[str, object]
 ORDER: tuple[Seat, ...] = ("N", "W", "S", "E")
@@ -63,15 +60,11 @@ def place_points(profile: BigTwoProfile, *, places: list[int]) -> Got:
     return {"points": [int(ranking_points(n, profile.bigtwo.ranking_points)) for n in places]}
 
 
-def last_card(profile: BigTwoProfile, *, hand: str, next_has: int, leads: list[str]) -> Got:
-    """N leads from `hand`, and W plays next with so many cards: what N may not lead, and why."""
-    held = faces(hand)
-    playing = BigTwoTrickState(turn="N", left=(len(held), next_has, 7, 7), opened=True)
-    why = {}
-    for play in leads:
-        cards = [parse_face(card) for card in play.split()]
-        why[play] = play_objections(playing, cards, profile.bigtwo, held)
+def last_card(profile: BigTwoProfile, *, left: list[int]) -> Got:
+    """What people must do before a player with so many cards left."""
+    rules = profile.bigtwo.last_card
     return {
-        "legal": [play for play, against in why.items() if not against],
-        "against": sorted({reason for against in why.values() for reason in against}),
+        "reported": [cards <= rules.report_at for cards in left],
+        "largest_single": rules.largest_single,
+        "may_pass": rules.may_pass,
     }
