@@ -49,9 +49,8 @@ def check_identity(
         raise errors.WrongBoard(at, expected.uid, welcome.uid)
     # An adapter cannot detect what hardware it drives, so it is accepted at both kinds of table.
     if welcome.is_simulated != expected.is_simulated and welcome.hal != "adapter":
-        raise errors.BackendMismatch(
-            at, _backend_word(expected.is_simulated), _backend_word(welcome.is_simulated)
-        )
+        backends = ("sim", "serial") if expected.is_simulated else ("serial", "sim")
+        raise errors.BackendMismatch(at, *backends)
     if welcome.firmware_hash != expected.firmware:
         raise errors.WrongFirmware(at, expected.firmware, welcome.firmware_hash)
     if expected.settings_crc is not None and welcome.settings_crc != expected.settings_crc:
@@ -59,14 +58,5 @@ def check_identity(
             at, f"{expected.settings_crc:08x}", f"{welcome.settings_crc:08x}"
         )
     if welcome.asked != expected.is_polled:
-        raise errors.WrongTrigger(
-            at, _trigger_word(expected.is_polled), _trigger_word(welcome.asked)
-        )
-
-
-def _trigger_word(is_polled: bool) -> str:
-    return "asked" if is_polled else "wire"
-
-
-def _backend_word(is_simulated: bool) -> str:
-    return "sim" if is_simulated else "serial"
+        triggers = ("asked", "wire") if expected.is_polled else ("wire", "asked")
+        raise errors.WrongTrigger(at, *triggers)

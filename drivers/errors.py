@@ -19,8 +19,7 @@ class PortMissing(DriverError):
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"port {path} cannot be opened: {why}")
-        self.path = path
-        self.why = why
+        self.path, self.why = path, why
 
 
 class PortBusy(DriverError):
@@ -36,8 +35,7 @@ class LineLost(DriverError):
 
     def __init__(self, board: BoardKind, why: str) -> None:
         super().__init__(f"line to the {board} board lost: {why}")
-        self.board = board
-        self.why = why
+        self.board, self.why = board, why
 
 
 class SessionRenewed(LineLost):
@@ -56,8 +54,7 @@ class BoardReset(LineLost):
     def __init__(self, board: BoardKind, expected: int, found: int) -> None:
         became = f"became {found:08x}" if found != expected else "began again"
         super().__init__(board, f"it restarted, boot {expected:08x} {became}")
-        self.expected = expected
-        self.found = found
+        self.expected, self.found = expected, found
 
 
 class BoardRefused(DriverError):
@@ -65,9 +62,7 @@ class BoardRefused(DriverError):
 
     def __init__(self, board: BoardKind, command: BoardCommand, result: BoardResult) -> None:
         super().__init__(f"the {board} board refuses {command}: {result.name}")
-        self.board = board
-        self.command = command
-        self.result = result
+        self.board, self.command, self.result = board, command, result
 
 
 class Mismatch(DriverError):
@@ -79,9 +74,7 @@ class Mismatch(DriverError):
         super().__init__(
             f"{board} board: {self.what} is {found}, the configuration expects {expected}"
         )
-        self.board = board
-        self.expected = expected
-        self.found = found
+        self.board, self.expected, self.found = board, expected, found
 
 
 class WrongKind(Mismatch):

@@ -142,11 +142,8 @@ class _Contact:
         on_change: Callable[[bool, float], None],
         on_failure: Callable[[Exception], None],
     ) -> None:
-        self.device = device
-        self._loop = loop
-        self._clock = clock
-        self._on_change = on_change
-        self._on_failure = on_failure
+        self.device, self._loop, self._clock = device, loop, clock
+        self._on_change, self._on_failure = on_change, on_failure
         self._debounce_timer: asyncio.TimerHandle | None = None
         self._level_differed = False
         self._is_released = False
@@ -188,11 +185,9 @@ class _Contact:
         if self._debounce_timer is not None:
             self._debounce_timer.cancel()
         # Edges that came while the loop was busy are in its queue, and are handled first.
+        after_s = max(0.0, until_s - self._clock())
         self._debounce_timer = self._loop.call_later(
-            max(0.0, until_s - self._clock()),
-            self._loop.call_soon,
-            self._on_quiet,
-            self.last_edge_s,
+            after_s, self._loop.call_soon, self._on_quiet, self.last_edge_s
         )
 
     def _on_quiet(self, edge_s: float) -> None:
@@ -250,9 +245,7 @@ class PanelDriver:
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._clock = clock or self._loop.time
-        self._on_press = on_press
-        self._on_switch = on_switch
-        self._on_lost = on_lost
+        self._on_press, self._on_switch, self._on_lost = on_press, on_switch, on_lost
         self._contacts: dict[str, _Contact] = {}
         self._outputs: dict[str, gpiozero.DigitalOutputDevice] = {}
         self._pressed_at_s: dict[str, float] = {}
@@ -330,12 +323,9 @@ class PanelDriver:
 
     def _schedule_hold(self, name: str, until_s: float) -> None:
         # Edges that came while the loop was busy are in its queue, and are handled first.
+        after_s = max(0.0, until_s - self._clock())
         self._hold_timers[name] = self._loop.call_later(
-            max(0.0, until_s - self._clock()),
-            self._loop.call_soon,
-            self._report_hold,
-            name,
-            self._pressed_at_s[name],
+            after_s, self._loop.call_soon, self._report_hold, name, self._pressed_at_s[name]
         )
 
     def _report_hold(self, name: str, pressed_s: float) -> None:

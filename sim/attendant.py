@@ -29,9 +29,7 @@ class Attendant:
     def __init__(
         self, world: World, contacts: PanelContacts, mend: Callable[[], None] = lambda: None
     ) -> None:
-        self._world = world
-        self._contacts = contacts
-        self._mend = mend
+        self._world, self._contacts, self._mend = world, contacts, mend
         self._changed = asyncio.Event()
         self._red_lamp_seen = False
 

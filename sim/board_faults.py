@@ -66,18 +66,6 @@ class FaultableHardware(ABC):
     def plug_cable(self, name: BoardName) -> None:
         """Plug a board's cable in again."""
 
-    def hang(self, name: BoardName) -> None:
-        """Make a board's firmware hang until `resume`. Its outputs keep their state."""
-        self.boards[name].hang()
-
-    def resume(self, name: BoardName) -> None:
-        """Continue the firmware of a board that hung."""
-        self.boards[name].resume()
-
-    def erase_storage(self, name: BoardName) -> None:
-        """Erase the stored data of a board that has no power."""
-        self.boards[name].erase_storage()
-
     def mend(self) -> None:
         """Plug cables in and put the original boards back, as a person does."""
         self._faults.mend()
@@ -148,12 +136,13 @@ class BoardFaults:
 
     def _lose_settings(self, fault: SimulatedFault, name: BoardName) -> None:
         self._reset(fault, name)
-        self._hardware.erase_storage(name)
+        self._hardware.boards[name].erase_storage()
 
     def _hang(self, fault: SimulatedFault, name: BoardName) -> None:
-        self._hardware.hang(name)
+        board = self._hardware.boards[name]
+        board.hang()
         if fault.for_ms is not None and fault.for_ms < WATCHDOG_MS:
-            self._end_after(fault, fault.for_ms, lambda: self._hardware.resume(name))
+            self._end_after(fault, fault.for_ms, board.resume)
         else:
             self._end_after(fault, WATCHDOG_MS, lambda: self._restart(name, RESET_WATCHDOG))
 

@@ -23,7 +23,7 @@ from sim.board_faults import BoardName
 from sim.hardware_in_process import KINDS
 from sim.mechanics.window import EngineAnswer
 from sim.mechanics.world import World
-from sim.serial_lines import PtyLine, link_pty
+from sim.serial_lines import PtyLine, link_pty, read_ready
 from sim.simulated_board import OUTPUTS, sensors_of
 
 DRIVERS = Path(firmware.__file__).parent.parent
@@ -61,11 +61,8 @@ class Interpreter:
 def cpython_interpreter() -> Interpreter:
     """Return an interpreter that runs boards under the Python of this process."""
     path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
-    return Interpreter(
-        (sys.executable, "-P", "-m", "drivers.firmware.main"),
-        {"PYTHONPATH": path},
-        ("PYTHONPATH", "drivers/firmware"),
-    )
+    command = (sys.executable, "-P", "-m", "drivers.firmware.main")
+    return Interpreter(command, {"PYTHONPATH": path}, ("PYTHONPATH", "drivers/firmware"))
 
 
 def find_micropython() -> str:
@@ -89,11 +86,8 @@ def find_micropython() -> str:
 
 def micropython_interpreter(program: str) -> Interpreter:
     """Return an interpreter for MicroPython. Its package of the firmware is `firmware`."""
-    return Interpreter(
-        (program, "-m", "firmware.main"),
-        {"MICROPYPATH": str(DRIVERS)},
-        ("MICROPYPATH", "firmware"),
-    )
+    command = (program, "-m", "firmware.main")
+    return Interpreter(command, {"MICROPYPATH": str(DRIVERS)}, ("MICROPYPATH", "firmware"))
 
 
 PINS_FD = 3
@@ -101,8 +95,6 @@ PINS_FD = 3
 END_TIMEOUT_S = 1.0
 # The interval between two checks whether an ending process is gone.
 REAP_INTERVAL_S = 0.01
-
-_MAX_READ_BYTES = 4096
 
 
 class BoardProcess:
@@ -124,17 +116,14 @@ class BoardProcess:
         link: Path,
         line: PtyLine | None = None,
     ) -> None:
-        self.name = name
-        self.uid = uid
-        self.link = link
+        self.name, self.uid, self.link = name, uid, link
         self.line = line
         self.boot = 0
         self.pid: int | None = None
         self._pty: str | None = None
         # the host's end of the process's pty, if there is a line
         self._process_end: int | None = None
-        self._world = world
-        self._interpreter = interpreter
+        self._world, self._interpreter = world, interpreter
         self._loop = asyncio.get_running_loop()
         self._pins: socket.socket | None = None
         self._unsent = b""
@@ -263,15 +252,10 @@ class BoardProcess:
         line.plug()
 
     def _forward_to_host(self, far: int, line: PtyLine) -> None:
-        try:
-            data = os.read(far, _MAX_READ_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
+        data = read_ready(far)
         if data:
             line.write(data)
-        else:
+        elif data is not None:
             self._end_relay()
 
     def _end_relay(self) -> None:
@@ -347,12 +331,8 @@ class BoardProcess:
 
     def _read_pins(self) -> None:
         assert self._pins is not None
-        try:
-            data = self._pins.recv(4096)
-        except BlockingIOError:
+        if (data := read_ready(self._pins.fileno())) is None:
             return
-        except OSError:
-            data = b""
         if not data:
             self._disconnect_pins()
             self._reap()

@@ -4,10 +4,9 @@
 that runs at creation. Under sim.virtual_loop.VirtualLoop a deal takes no real waiting time.
 """
 
-import functools
 import random
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib import resources
 
 from drivers.firmware.dealer import DealerCore
@@ -27,7 +26,7 @@ DEALER_ID = "00000000000000d1"
 READER_ID = "00000000000000e1"
 
 
-@functools.cache
+@cache
 def own_firmware_hash() -> bytes:
     """Return the hash of the firmware that this process has imported."""
     folder = resources.files("drivers.firmware")
@@ -43,11 +42,9 @@ class FirmwareInProcess:
     """
 
     def __init__(self, world: World, name: BoardName, uid: str, end: BoardLineEnd) -> None:
-        self.name = name
-        self.uid = uid
+        self.name, self.uid = name, uid
         self.board: BoardStepper | None = None
-        self._world = world
-        self._end = end
+        self._world, self._end = world, end
         self._stored = b""
 
     def start(
@@ -161,8 +158,7 @@ class HardwareInProcess(FaultableHardware):
         """Stop a board's firmware permanently. Its port stays, its motors stop, it
         sends nothing.
         """
-        board = self.boards[name].board
-        if board is not None:
+        if (board := self.boards[name].board) is not None:
             board.close()
 
     def pull_cable(self, name: BoardName) -> None:

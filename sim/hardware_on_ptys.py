@@ -114,8 +114,7 @@ class HardwareOnPtys(FaultableHardware):
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         super().__init__()
-        self.plan = plan
-        self._next_boot_id = boots
+        self.plan, self._next_boot_id = plan, boots
         self._pending_starts: dict[BoardName, asyncio.Task[None]] = {}
         rng = random.Random(plan.seed)
         self.world = World(plan.settings, rng, self._faults.handlers())
@@ -192,14 +191,12 @@ class HardwareOnPtys(FaultableHardware):
 
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out. The board keeps its power."""
-        line = self.boards[name].line
-        if line is not None:
+        if (line := self.boards[name].line) is not None:
             line.unplug()
 
     def plug_cable(self, name: BoardName) -> None:
         """Plug a board's cable in again."""
-        line = self.boards[name].line
-        if line is not None:
+        if (line := self.boards[name].line) is not None:
             line.plug()
 
     def swap_cables(self) -> None:

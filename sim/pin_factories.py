@@ -19,6 +19,7 @@ from gpiozero.exc import (
 from gpiozero.pins.pi import PiFactory, PiPin
 
 from sim.panel_contacts import PanelContacts
+from sim.serial_lines import read_ready
 
 # The board that the header is taken from: a Pi 4 B.
 REVISION = 0xC03111
@@ -29,13 +30,14 @@ READY_TIMEOUT_S = 5.0
 class WirePin(PiPin):
     """A pin at one end of a simulated wire. An undriven input has its pull resistor's level."""
 
+    bounce: float | None = None
+
     def __init__(self, factory: "WireFactory", info: object) -> None:
         super().__init__(factory, info)
         self._wires = factory
         self._function = "input"
         self._pull = self.info.pull or "floating"
         self._output = False
-        self._bounce: float | None = None
         self._edges = "both"
         self._is_listening = False
 
@@ -86,12 +88,6 @@ class WirePin(PiPin):
     def _set_frequency(self, value: float | None) -> None:
         if value is not None:
             raise PinPWMUnsupported(f"{self!r} is on or off")
-
-    def _get_bounce(self) -> float | None:
-        return self._bounce
-
-    def _set_bounce(self, value: float | None) -> None:
-        self._bounce = value
 
     def _get_edges(self) -> str:
         return self._edges
@@ -223,12 +219,8 @@ class SocketFactory(WireFactory):
             raise OSError("the simulated panel is gone")
 
     def _read_socket(self) -> None:
-        try:
-            data = self._sock.recv(4096)
-        except BlockingIOError:
+        if (data := read_ready(self._sock.fileno())) is None:
             return
-        except OSError:
-            data = b""
         if not data:
             self._loop.remove_reader(self._sock)
             self._lost = True

@@ -33,8 +33,7 @@ class LineNoise:
     """
 
     def __init__(self, schedule: FaultSchedule, rng: random.Random) -> None:
-        self._schedule = schedule
-        self._rng = rng
+        self._schedule, self._rng = schedule, rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
         """Return the pieces of `data` that arrive, with delays. `way` is `to_board` or
@@ -128,8 +127,7 @@ class PipePort:
     """
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
-        self.to_board = to_board
-        self.to_host = to_host
+        self.to_board, self.to_host = to_board, to_host
         self._plugged = True
         self._on_lost: Callable[[str], None] | None = None
         self._lost_handle: asyncio.Handle | None = None
@@ -187,8 +185,7 @@ class PipeBoardEnd:
     """The board's end of a line in memory: `write` sends, `listen` sets the receiver."""
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
-        self._to_board = to_board
-        self._to_host = to_host
+        self._to_board, self._to_host = to_board, to_host
 
     def listen(self, receive: ReceiveBytes | None) -> None:
         """Set the receiver of the host's bytes. With None, the bytes are dropped."""
@@ -210,8 +207,6 @@ PtyNoise = Callable[[str, bytes], DelayedPieces]
 
 # The interval between two checks whether a host has opened the port.
 HOST_CHECK_INTERVAL_S = 0.02
-
-_MAX_READ_BYTES = 4096
 
 
 class _PtyDirection(_ByteQueue):
@@ -325,17 +320,25 @@ class PtyLine:
 
     def _read_from_host(self) -> None:
         assert self._board_fd is not None
-        try:
-            data = os.read(self._board_fd, _MAX_READ_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:  # the host has closed the port
+        data = read_ready(self._board_fd)
+        if data:
+            self._to_board.send(self._distort("to_board", data))
+        elif data is not None:  # the host has closed the port
             self._stop_watching()
             self._check_host()
-        else:
-            self._to_board.send(self._distort("to_board", data))
+
+
+def read_ready(fd: int) -> bytes | None:
+    """Return the bytes that have arrived at a descriptor, or None if there are none.
+
+    Returns b"" if its other end is gone.
+    """
+    try:
+        return os.read(fd, 4096)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
 
 
 def link_pty(link: Path, target: str) -> None:

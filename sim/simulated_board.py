@@ -39,8 +39,7 @@ class SimulatedHal:
 
     def __init__(self, world: World, board: int, uid: bytes) -> None:
         """Connect a board of kind `board` (KIND_…) with the unique id `uid` (8 bytes)."""
-        self.uid = uid
-        self.board = board
+        self.uid, self.board = uid, board
         self.wake: Callable[[], None] = lambda: None
         self._world = world
         self._loop = asyncio.get_running_loop()
@@ -114,9 +113,7 @@ class BoardStepper:
     """
 
     def __init__(self, core: BoardCore, end: BoardLineEnd, hal: SimulatedHal) -> None:
-        self.core = core
-        self.hal = hal
-        self._line_end = end
+        self.core, self.hal, self._line_end = core, hal, end
         self._loop = asyncio.get_running_loop()
         self._received = b""
         self._step_handle: asyncio.Handle | None = None
@@ -164,8 +161,7 @@ class BoardStepper:
         self._step_handle = None
         rx, self._received = self._received, b""
         now_ms = self.hal.now_ms()
-        tx = self.core.step(now_ms, rx)
-        if tx:
+        if tx := self.core.step(now_ms, rx):
             self._line_end.write(tx)
         self._deadline_ms = self.core.deadline()
         if self._timer is None or self._timer_ms > self._deadline_ms:

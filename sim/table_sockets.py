@@ -20,8 +20,7 @@ class LineServer:
     """A server that listens at `path` and runs `serve` for each client. `close` ends them all."""
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
-        self.path = path
-        self._serve_client = serve
+        self.path, self._serve_client = path, serve
         self._clients: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -189,8 +188,7 @@ class ControlServer(LineServer):
 
     async def _carry_out(self, do: str, args: dict[str, Any]) -> Any:
         """Carry out one request. Raises ValueError or TypeError if that is not possible."""
-        deed = self.handlers.get(do)
-        if deed is None:
+        if (deed := self.handlers.get(do)) is None:
             raise ControlError(self._unknown_request(do))
         result = deed(**args)
         return await result if isawaitable(result) else result

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from multiprocessing.resource_tracker import ensure_running
 from types import FrameType
-from typing import Generic, NamedTuple, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 _END_TIMEOUT_S = 10.0
 
@@ -64,8 +64,7 @@ class SimulatorWorkers:
         """Return the next line that worker `number` (0, 1, …) prints. Raises WorkerEnded."""
         worker = self._running[number]
         assert worker.stdout is not None
-        line = await worker.stdout.readline()
-        if not line:
+        if not (line := await worker.stdout.readline()):
             raise self._exit_error(number, await worker.wait())
         return line
 
@@ -120,13 +119,6 @@ Key = TypeVar("Key")
 Result = TypeVar("Result")
 
 
-class _Worker(NamedTuple):
-    """One worker process, and the connection that carries its calls and results."""
-
-    process: SpawnProcess
-    line: Connection
-
-
 class WorkerPool(Generic[Result]):
     """A pool of processes that call the function `run` of a module.
 
@@ -135,7 +127,7 @@ class WorkerPool(Generic[Result]):
 
     def __init__(self, run: Callable[..., Result], jobs: int) -> None:
         self._run, self._jobs = run, jobs
-        self._workers: list[_Worker] = []
+        self._workers: list[tuple[SpawnProcess, Connection]] = []
 
     def __enter__(self) -> Self:
         """Enter the block. No process is started before its first call."""
@@ -143,11 +135,11 @@ class WorkerPool(Generic[Result]):
 
     def __exit__(self, *why: object) -> None:
         """End all workers, also those that are busy."""
-        for worker in self._workers:
-            worker.process.terminate()
-        for worker in self._workers:
-            worker.process.join()
-            worker.line.close()
+        for process, _ in self._workers:
+            process.terminate()
+        for process, line in self._workers:
+            process.join()
+            line.close()
 
     def results(
         self, calls: Iterator[tuple[Key, tuple[object, ...]]]
@@ -158,29 +150,29 @@ class WorkerPool(Generic[Result]):
         A call is a key and arguments. The next call is taken from `calls` when a worker is free.
         The result is None if the worker died during the call.
         """
-        idle: list[_Worker] = []
-        busy: dict[Connection, tuple[_Worker, Key]] = {}
+        idle: list[Connection] = []
+        busy: dict[Connection, Key] = {}
         while True:
             while len(busy) < self._jobs and (call := next(calls, None)) is not None:
                 key, arguments = call
-                worker = idle.pop() if idle else self._start_worker()
-                busy[worker.line] = worker, key
+                free = idle.pop() if idle else self._start_worker()
+                busy[free] = key
                 with suppress(OSError):  # a dead worker is detected below
-                    worker.line.send(arguments)
+                    free.send(arguments)
             if not busy:
                 return
             for line in wait(list(busy)):  # those that have a result, or whose worker has ended
                 assert isinstance(line, Connection)
-                worker, key = busy.pop(line)
+                key = busy.pop(line)
                 try:
                     result: Result = line.recv()
                 except (EOFError, OSError):
                     yield key, None
                 else:
-                    idle.append(worker)
+                    idle.append(line)
                     yield key, result
 
-    def _start_worker(self) -> _Worker:
+    def _start_worker(self) -> Connection:
         # multiprocessing's resource tracker resets the signal mask, so it must start first
         ensure_running()
         ours, theirs = multiprocessing.Pipe()
@@ -190,9 +182,8 @@ class WorkerPool(Generic[Result]):
             )
             process.start()
             theirs.close()  # so that the connection closes with the worker
-            worker = _Worker(process, ours)
-            self._workers.append(worker)
-        return worker
+            self._workers.append((process, ours))
+        return ours
 
 
 def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> None:

@@ -10,53 +10,47 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import click
 
-
-class CommandEntry(NamedTuple):
-    """One command of `dealtable`: its line in the help text, and the package that contains its
-    module.
-
-    The module is PACKAGE.cli.NAME and defines `command`. The package "sim" is a distribution of its
-    own.
-    """
-
-    help: str
-    package: str = "controller"
-
-
 COMMAND_ENTRIES = {
-    "demo": CommandEntry("Simulated tables, all in one.", package="sim"),
-    "run": CommandEntry("Run a table: its machine and its gateway."),
-    "sim": CommandEntry("Simulated boards alone, on ptys.", package="sim"),
-    "adapter": CommandEntry("Bought parts in a board's place: reader, drives."),
-    "console": CommandEntry("The referees' console, in a browser."),
-    "watch": CommandEntry("Follow tables' feeds."),
-    "send": CommandEntry("Send a table a command."),
-    "sheet": CommandEntry("Print the score sheet of a table's match."),
-    "transfer": CommandEntry("Move a match to another table."),
-    "verify": CommandEntry("Check a journal: chain, proofs, counts."),
-    "open": CommandEntry("Open an attempt that only the chief can."),
-    "wire": CommandEntry("A recording of the serial lines, in words."),
-    "bundle": CommandEntry("A diagnostics archive without secrets."),
-    "check-config": CommandEntry("Check configuration files."),
-    "judge": CommandEntry("Rule on combinations: what is it, is it legal, why."),
-    "rules": CommandEntry("The rulebooks, and what an event must settle."),
-    "deploy": CommandEntry("Print system files for a table's computer."),
-    "keys": CommandEntry("Make keys, admit and list clients."),
-    "doctor": CommandEntry("What a table needs, green or red, and what to do."),
-    "flash": CommandEntry("Put the firmware on a board."),
-    "selftest": CommandEntry("Is this machine fit to deal: measure it."),
-    "calibrate": CommandEntry("Set a part of the machine right."),
-    "health": CommandEntry("What wears, and what to clean or replace when."),
-    "release": CommandEntry("What was released, and is it installed."),
-    "schema": CommandEntry("JSON Schemas of all public messages."),
-    "campaign": CommandEntry("Thousands of simulated deals with faults.", package="sim"),
-    "lab": CommandEntry("Collect deals, and test them as a test house does.", package="sim"),
-    "bench": CommandEntry("Measure figures against their floors.", package="sim"),
+    "demo": "Simulated tables, all in one.",
+    "run": "Run a table: its machine and its gateway.",
+    "sim": "Simulated boards alone, on ptys.",
+    "adapter": "Bought parts in a board's place: reader, drives.",
+    "console": "The referees' console, in a browser.",
+    "watch": "Follow tables' feeds.",
+    "send": "Send a table a command.",
+    "sheet": "Print the score sheet of a table's match.",
+    "transfer": "Move a match to another table.",
+    "verify": "Check a journal: chain, proofs, counts.",
+    "open": "Open an attempt that only the chief can.",
+    "wire": "A recording of the serial lines, in words.",
+    "bundle": "A diagnostics archive without secrets.",
+    "check-config": "Check configuration files.",
+    "judge": "Rule on combinations: what is it, is it legal, why.",
+    "rules": "The rulebooks, and what an event must settle.",
+    "deploy": "Print system files for a table's computer.",
+    "keys": "Make keys, admit and list clients.",
+    "doctor": "What a table needs, green or red, and what to do.",
+    "flash": "Put the firmware on a board.",
+    "selftest": "Is this machine fit to deal: measure it.",
+    "calibrate": "Set a part of the machine right.",
+    "health": "What wears, and what to clean or replace when.",
+    "release": "What was released, and is it installed.",
+    "schema": "JSON Schemas of all public messages.",
+    "campaign": "Thousands of simulated deals with faults.",
+    "lab": "Collect deals, and test them as a test house does.",
+    "bench": "Measure figures against their floors.",
 }
+"""The commands of `dealtable`, with their lines in the help text. The module PACKAGE.cli.NAME
+defines `command`.
+"""
+SIM_COMMANDS = frozenset({"demo", "sim", "campaign", "lab", "bench"})
+"""The commands of the package "sim", which is a distribution of its own. The package of the others
+is "controller".
+"""
 
 
 class CliError(click.ClickException):
@@ -91,13 +85,14 @@ class LazyGroup(click.Group):
         """Import and return the command `cmd_name`. Return None if there is no such command. Raises
         CliError if the command needs the simulator, and the simulator is not installed.
         """
-        if (entry := COMMAND_ENTRIES.get(cmd_name)) is None:
+        if cmd_name not in COMMAND_ENTRIES:
             return None
-        if entry.package == "sim" and importlib.util.find_spec("sim") is None:
+        package = "sim" if cmd_name in SIM_COMMANDS else "controller"
+        if package == "sim" and importlib.util.find_spec("sim") is None:
             raise CliError(
                 f"dealtable {cmd_name} needs the simulator: install dealtable-sim beside dealtable"
             )
-        module = f"{entry.package}.cli.{cmd_name.replace('-', '_')}"
+        module = f"{package}.cli.{cmd_name.replace('-', '_')}"
         command = importlib.import_module(module).command
         assert isinstance(command, click.Command)
         return command
@@ -116,7 +111,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names of the commands and their help lines into the help text."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMAND_ENTRIES.items()])
+            formatter.write_dl(list(COMMAND_ENTRIES.items()))
 
     def main(self, *args: Any, **extra: Any) -> Any:
         r"""Run the command line. Exit with 2 if the output cannot be written.

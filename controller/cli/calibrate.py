@@ -55,10 +55,9 @@ def command(
     console = Console(stderr=True)
     with exclude_machine(table):
         try:
+            part = cast(CalibrationSubject, subject)
             text, right = run_until_signal(
-                lambda: _run_calibration(
-                    table, control, cast(CalibrationSubject, subject), console, dry_run
-                )
+                lambda: _run_calibration(table, control, part, console, dry_run)
             )
         except MachineNotReady as unready:
             raise CliError(f"{subject}: {unready}") from None
@@ -74,13 +73,8 @@ async def _run_calibration(
     dry_run: bool,
 ) -> tuple[str, bool]:
     async with open_boards(table, control, settings=False) as (bench, hands):
-        of = SelftestSession(
-            bench,
-            hands,
-            SelftestFigures(reader_is_polled=bench.reader.is_polled),
-            read_card_set(table),
-            table.reader.look_s,
-        )
+        figures = SelftestFigures(reader_is_polled=bench.reader.is_polled)
+        of = SelftestSession(bench, hands, figures, read_card_set(table), table.reader.look_s)
         say = partial(console.print, "  ", markup=False)
         outcome = await calibrate(of, subject, say)
         if of.cards is not None:

@@ -239,6 +239,7 @@ def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFac
     wanted = (*LIBRARIES, "lgpio") if config.panel.pins == "lgpio" else LIBRARIES
     closed = _is_unreadable(config.table.state_dir)
     free = machine is None and not closed and not any(one.holders for one in ports.values())
+    unasked = STATE_UNREADABLE if closed else PORT_IN_USE
     return DoctorFacts(
         config_file=file,
         python=PythonFacts(
@@ -249,9 +250,7 @@ def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFac
         machine_pid=machine,
         state_unreadable=closed,
         ports=ports,
-        answers=ask_boards(config)
-        if free
-        else dict.fromkeys(BOARDS, STATE_UNREADABLE if closed else PORT_IN_USE),
+        answers=ask_boards(config) if free else dict.fromkeys(BOARDS, unasked),
         pins=computer_facts.read_pins(computer, config, user),
         clock=ClockFacts(parse_moment(read_wall_clock()), computer.is_synchronized()),
         disk=computer_facts.read_disk(config.table.state_dir, user),

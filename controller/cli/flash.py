@@ -87,8 +87,7 @@ def command(
         transient=True,
         disable=not console.is_terminal,
     ) as bar:
-        teller = _FlashProgress(bar, image)
-        flasher = Flasher(port, kind, image, HOST, teller, BAUD)
+        flasher = Flasher(port, kind, image, HOST, _FlashProgress(bar, image), BAUD)
         try:
             if check or dry_run:
                 text, right = _compare_board(flasher, image)
@@ -150,8 +149,7 @@ def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
 
 
 def _format_firmware(image: FirmwareImage) -> str:
-    version = ".".join(map(str, FIRMWARE_VERSION))
-    return f"{version} ({image.hash})"
+    return f"{'.'.join(map(str, FIRMWARE_VERSION))} ({image.hash})"
 
 
 def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -> str:

@@ -121,18 +121,17 @@ def _format_roster(folder: Path, roster: Roster) -> Iterator[str]:
             how = f"{'ENDS SOON' if each in soon else 'until'} {_expiry_text(each)}"
         else:
             how = "no end"
-        yield _format_client(each.name, each.role, each, how)
+        yield _format_client(each, how)
     for each in roster.revoked:
-        yield _format_client(
-            each.name, each.role, each, f"REVOKED {format_moment(each.revoked)}: {each.reason}"
-        )
+        yield _format_client(each, f"REVOKED {format_moment(each.revoked)}: {each.reason}")
     with suppress(RosterError):
         table = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
-        yield _format_client("(this table)", None, table, f"{KEYS_FOLDER}/{TABLE_NAME}.key")
+        where = f"{KEYS_FOLDER}/{TABLE_NAME}.key"
+        yield f"{'(this table)':<14} {'':<11} {fingerprint(table)} {where}"
 
 
-def _format_client(name: str, role: object, certificate: Certificate, how: str) -> str:
-    return f"{name:<14} {role or '':<11} {fingerprint(certificate)} {how}"
+def _format_client(client: Certificate, how: str) -> str:
+    return f"{client.name:<14} {client.role or '':<11} {fingerprint(client)} {how}"
 
 
 def _certificate_fields(certificate: Certificate) -> Iterator[tuple[str, str]]:

@@ -282,9 +282,8 @@ def rotate(
 def revoke_command(place: KeyFolder, name: str, reason: str, mark: str | None) -> None:
     """Revoke a client's key for good: its connections end, and its commands are refused."""
     with raise_keys_errors():
-        for gone in revoke_client(
-            place.gateway_dir, name, reason, parse_moment(read_wall_clock()), mark
-        ):
+        now = parse_moment(read_wall_clock())
+        for gone in revoke_client(place.gateway_dir, name, reason, now, mark):
             archive_pair(place.gateway_dir, gone)
             click.echo(f"{gone.name}, {gone.role}, {fingerprint(gone)} is revoked")
         if not Roster.load(place.gateway_dir).chief_seals():

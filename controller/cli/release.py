@@ -96,7 +96,11 @@ def make(
             raise FileError(
                 f"{place / escape_unprintable(name)}: {what}: a release has none, remove it"
             )
-    _require_higher_serial(path, serial)
+    if path.exists() and serial <= (there := read_manifest(path)).serial:
+        raise FileError(
+            f"{path}: is {_format_release(there)} already: --serial {there.serial + 1} or "
+            "higher follows it; to make it again, remove it first"
+        )
     made = Manifest(
         version=version,
         released=released.date().isoformat(),
@@ -184,17 +188,6 @@ def check(
     if state_dir is not None:
         remember_release(state_dir, signed)
     click.echo(f"{_format_release(signed)}: {len(signed.files)} files, all as released")
-
-
-def _require_higher_serial(path: Path, serial: int) -> None:
-    """Raise FileError if there is a manifest at `path` whose serial is not lower than `serial`."""
-    if path.exists():
-        there = read_manifest(path)
-        if serial <= there.serial:
-            raise FileError(
-                f"{path}: is {_format_release(there)} already: --serial {there.serial + 1} or "
-                "higher follows it; to make it again, remove it first"
-            )
 
 
 def _choose_program_folder(folder: str) -> Path:

@@ -191,10 +191,8 @@ def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
         tables.setdefault(table_title(key), []).append(key)
     for heading, keys in tables.items():
         yield Text(f"\n{heading.zh}  {heading.en}", style="bold cyan")
-        yield RuleRows(
-            ((key, _format_value(profile, key), _format_source(profile, key)) for key in keys),
-            (5, 3),
-        )
+        rows = [(key, _format_value(profile, key), _format_source(profile, key)) for key in keys]
+        yield RuleRows(rows, (5, 3))
 
 
 def _format_value(profile: Profile, key: str) -> Text:

@@ -127,7 +127,7 @@ def make_schema(name: str | None = None) -> dict[str, Any]:
     """
     messages, parts = _build_definitions()
     if name is None:
-        top: dict[str, Any] = {"anyOf": [_make_reference(each) for each in MESSAGE_NAMES]}
+        top: dict[str, Any] = {"anyOf": [{"$ref": f"#/$defs/{each}"} for each in MESSAGE_NAMES]}
         return {"$schema": DIALECT, **top, "$defs": messages | parts}
     reached = _reachable_parts(messages[name], messages | parts)
     return {"$schema": DIALECT, **messages[name], "$defs": reached}
@@ -143,7 +143,7 @@ def _build_definitions() -> tuple[dict[str, Any], dict[str, Any]]:
     for name, part in parts.items():  # constraints that a type cannot express
         if name.endswith("Reply") or name == RefusedReply.__name__:
             part["properties"]["ok"] = {"const": name != RefusedReply.__name__}
-    parts[EventsAnswer.__name__]["properties"]["events"]["items"] = _make_reference("event")
+    parts[EventsAnswer.__name__]["properties"]["events"]["items"] = {"$ref": "#/$defs/event"}
     del parts[PublicEvent.__name__]
     messages = {"state": state, "event": event, "command": command, "reply": {"anyOf": replies}}
     return {name: {"title": name, **top} for name, top in messages.items()}, parts
@@ -195,10 +195,6 @@ def _find_references(schema: Any) -> Iterator[str]:
     elif isinstance(schema, list):
         for value in schema:
             yield from _find_references(value)
-
-
-def _make_reference(name: str) -> dict[str, str]:
-    return {"$ref": f"#/$defs/{name}"}
 
 
 def _make_event_type(kind: str) -> Any:

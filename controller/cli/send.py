@@ -317,8 +317,7 @@ def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -
             said = f"被拒绝，{error.code}：{error.message_zh}。{error.action_zh}。"
         click.echo(safe_line(said), err=True)
     elif reply.result:
-        shown = msgspec.json.format(msgspec.json.encode(reply.result))
-        click.echo(safe_json(shown.decode()))
+        click.echo(safe_json(msgspec.json.format(msgspec.json.encode(reply.result)).decode()))
     else:
         click.echo("ok")
 
@@ -342,5 +341,4 @@ def _parse_argument(
     try:
         return name, msgspec.json.decode(text)
     except msgspec.MsgspecError:
-        listed = isinstance(kind, inspect.VarTupleType)
-        return name, text.split(",") if listed else text
+        return name, text.split(",") if isinstance(kind, inspect.VarTupleType) else text

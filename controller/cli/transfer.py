@@ -91,10 +91,8 @@ class TransferClient:
             table, head = present[-1]["table"], present[-1]["head"]
         leaves = {"table": table, "head": head, **self._authority}
         first = await self._send_commands(self.source, [("transfer", leaves), ("document", {})])
-        rest = range(2, first[-1]["parts"] + 1)
-        more = await self._send_commands(
-            self.source, [("document", {"part": number}) for number in rest]
-        )
+        rest = [("document", {"part": part}) for part in range(2, first[-1]["parts"] + 1)]
+        more = await self._send_commands(self.source, rest)
         parts = tuple(msgspec.convert(part, TransferPart) for part in (first[-1], *more))
         self.check_signatures(parts, f"what {self.source} gave")
         return parts
@@ -234,9 +232,8 @@ def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key:
     """Write the parts into a file, and print what is needed at the second table."""
     assert file is not None  # checked by `_check_options`
     file.write_bytes(msgspec.json.encode(parts))
-    click.echo(
-        escape_unprintable(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now")
-    )
+    left = f"match {parts[0].match} left for {parts[0].to}: it is in {file} now"
+    click.echo(escape_unprintable(left))
     click.echo(f"there: --from-key {verify_key} (not out of the hands that carry the file)")
 
 

@@ -88,10 +88,8 @@ def command(
 
 def _print_report(report: VerifyReport, *, with_head: bool) -> None:
     """Print a report, with one line for each item. Names in its entries are escaped."""
-    for standing in report.attempts:
-        click.echo(str(standing))
-    for finding in report.findings:
-        click.echo(str(finding))
+    for item in (*report.attempts, *report.findings):
+        click.echo(str(item))
     for name in sorted({each.unknown_rules for each in report.attempts if each.unknown_rules}):
         click.echo(escape_unprintable(_format_unknown_rules(name, report)))
     ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]

@@ -26,7 +26,6 @@ NEVER_MS = 1 << 62
 STORE_DELAY_MS = 2000
 """Changed data is written after the board was at rest for this time, never during a deal."""
 _STORE_RETRY_MS = 60_000
-_MAX_BOOT = 0xFFFF_FFFF
 _BOOT, _STORE = "boot", "store"
 
 
@@ -93,7 +92,7 @@ class AdapterStorage:
         """
         file = self._path / _BOOT
         text = self._load(_BOOT).decode(errors="replace").strip()
-        if text and not (text.isascii() and text.isdecimal() and int(text) < _MAX_BOOT):
+        if text and not (text.isascii() and text.isdecimal() and int(text) < 0xFFFF_FFFF):
             raise AdapterError(
                 f"{file}: expected the number of starts so far, found something else; "
                 "write a number there that is higher than every one before"
@@ -186,8 +185,7 @@ class AdapterBoard:
         rx = self._line.read() or b""
         now = self._clock.now_ms()
         self._hal.update(now)
-        tx = self.board.step(now, rx)
-        if tx:
+        if tx := self.board.step(now, rx):
             self._line.write(tx)
         now = self._clock.now_ms()
         self._store_at_rest(now)
@@ -198,8 +196,7 @@ class AdapterBoard:
 
         A full disk does not stop the table.
         """
-        fresh = self.board.to_store()
-        if fresh:
+        if fresh := self.board.to_store():
             self._unsaved, self._store_due_ms = fresh, now_ms + STORE_DELAY_MS
         if not self._unsaved or now_ms < self._store_due_ms:
             return
@@ -217,11 +214,8 @@ class AdapterBoard:
         """
         wait_ms = min(self.step(), max_wait_ms)
         ready = select.poll()
-        for source in (
-            self._own_fd,
-            *self._hal.sources(),
-            *(() if wake_fd is None else (wake_fd,)),
-        ):
+        extra = () if wake_fd is None else (wake_fd,)
+        for source in (self._own_fd, *self._hal.sources(), *extra):
             ready.register(source, select.POLLIN)
         ready.poll(wait_ms)
 

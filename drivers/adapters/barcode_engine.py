@@ -23,7 +23,6 @@ RETRY_MS = 1000
 """Interval at which the adapter tries to open the port of an absent engine."""
 MAX_LINE_BYTES = 256
 """Length of the longest valid line. A longer line is noise."""
-_READ_SIZE = 4096
 _PARITIES: Mapping[Parity, str] = {
     "none": serial.PARITY_NONE,
     "even": serial.PARITY_EVEN,
@@ -99,7 +98,7 @@ class SerialEnginePort:
         try:
             fd = self._fd()
             ready = select.select([fd], [], [], 0)[0]
-            data = os.read(fd, _READ_SIZE) if ready else b""
+            data = os.read(fd, 4096) if ready else b""
         except BlockingIOError:
             return b""
         except (serial.SerialException, OSError, termios.error) as error:
@@ -201,17 +200,13 @@ class BarcodeScan:
     # The line.
 
     def _read_port(self, now_ms: int) -> None:
-        if self._fd is None and now_ms >= self._retry_ms:
-            try:
-                self._fd = self._port.open()
-            except EngineLost as error:
-                self._on_engine_lost(str(error), now_ms)
-            else:
-                self.away_reason, self._buffer = None, b""
-                self._quiet_ms = now_ms + self._engine.settle_ms
-        if self._fd is None:
+        if self._fd is None and now_ms < self._retry_ms:
             return
         try:
+            if self._fd is None:
+                self._fd = self._port.open()
+                self.away_reason, self._buffer = None, b""
+                self._quiet_ms = now_ms + self._engine.settle_ms
             data = self._port.read()
         except EngineLost as error:
             self._on_engine_lost(str(error), now_ms)

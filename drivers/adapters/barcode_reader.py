@@ -44,8 +44,7 @@ class BarcodeHal:
         port: SerialEnginePort,
         log: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.uid = uid
-        self._log = log
+        self.uid, self._log = uid, log
         self._codes, self._confidence = codes, engine.confidence
         self._scan = BarcodeScan(engine, port)
         self._is_engine_there = True  # True until the engine is detected as absent.

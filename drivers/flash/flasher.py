@@ -181,8 +181,7 @@ class Flasher:
         """Return the names of the files that differ on a board that waits at its prompt."""
         with self._prompt() as prompt:
             self._check_kind(prompt)
-            slot = _running_slot(prompt)
-            if slot is None:
+            if (slot := _running_slot(prompt)) is None:
                 return sorted(self._image.files)
             return find_differing(prompt, self._image, slot)
 
@@ -208,7 +207,13 @@ class Flasher:
             self._reporter.step("starting the new firmware")
             prompt.restart()
         self._await_new_firmware(old)
-        self._commit_slot(old, new)
+        if old is not None:
+            self._reporter.step("removing the old firmware")
+            self._enter_prompt()
+            with self._prompt_within(RESTART_TIMEOUT_S) as prompt:
+                prompt.replace(SLOT, new.name.encode())
+                prompt.remove_folder(old.name)
+                prompt.restart()
         return self._await_new_firmware(old)
 
     def configure(self, settings: Iterable[tuple[str, int]]) -> None:
@@ -217,8 +222,7 @@ class Flasher:
             if greeting.hello() is None:
                 raise NoBoardFound(f"port {self._port}: no firmware answers")
             for name, value in settings:
-                number = SETTING_IDS[self._kind].get(name)
-                if number is None:
+                if (number := SETTING_IDS[self._kind].get(name)) is None:
                     known = ", ".join(SETTING_IDS[self._kind])
                     raise FlashRefused(
                         f"a {self._kind} board has no setting {name!r}; it has {known}"
@@ -274,17 +278,6 @@ class Flasher:
             f"firmware is removed, {_fallback_text(old)}"
         )
 
-    def _commit_slot(self, old: Slot | None, new: Slot) -> None:
-        """Make the new firmware permanent, and remove the old one from the chip."""
-        if old is None:
-            return
-        self._reporter.step("removing the old firmware")
-        self._enter_prompt()
-        with self._prompt_within(RESTART_TIMEOUT_S) as prompt:
-            prompt.replace(SLOT, new.name.encode())
-            prompt.remove_folder(old.name)
-            prompt.restart()
-
     def _await_new_firmware(self, old: Slot | None) -> Welcome:
         """Return the WELCOME of the new firmware, which runs on trial.
 
@@ -312,13 +305,8 @@ class Flasher:
     # The port.
 
     def _query(self) -> BoardQuery:
-        return BoardQuery(
-            self._port,
-            self._baud,
-            self._kind,
-            clock=self._host.clock,
-            session=self._host.session(),
-        )
+        clock, _, session = self._host
+        return BoardQuery(self._port, self._baud, self._kind, clock=clock, session=session())
 
     def _prompt(self) -> MicroPythonPrompt:
         return MicroPythonPrompt(self._port, self._baud)
@@ -337,11 +325,9 @@ class Flasher:
 
     def _check_kind(self, prompt: MicroPythonPrompt) -> None:
         there = prompt.read(BOARD_FILE)
-        if there is not None and there.decode(errors="replace").strip() != self._kind:
-            raise FlashRefused(
-                f"port {self._port}: this is a {there.decode(errors='replace').strip()} board, "
-                f"not {self._kind}"
-            )
+        kind = self._kind if there is None else there.decode(errors="replace").strip()
+        if kind != self._kind:
+            raise FlashRefused(f"port {self._port}: this is a {kind} board, not {self._kind}")
 
 
 @contextmanager

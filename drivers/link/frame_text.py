@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from drivers import typed_boards
 from drivers.board_events import (
@@ -116,14 +117,7 @@ def to_json(record: FrameRecord, face: Callable[[int], str] | None = None) -> di
         name: _value_text(name, value, face) if name == "face" else value
         for name, value in record.fields
     }
-    return {
-        "at_us": record.at_us,
-        "board": record.board,
-        "way": record.way,
-        "name": record.name,
-        "fields": fields,
-        "marks": list(record.marks),
-    }
+    return asdict(record) | {"fields": fields, "marks": list(record.marks)}
 
 
 def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None) -> str:
@@ -154,13 +148,15 @@ class _LineHistory:
             yield from self._port_record(chunk)
             return
         if chunk.way == "board":
-            self._note_silence(chunk.at_us)
+            since_us, self._received_us = self._received_us, chunk.at_us
+            silent_ms = 0 if since_us is None else (chunk.at_us - since_us) // 1000
+            if silent_ms > SILENCE_MARK_MS:
+                self._silence_marks = (f"silent for {silent_ms} ms",)
         for block in self._splitters[chunk.way].split(chunk.data):
             if isinstance(block, str):
                 parts: _FrameParts = (block, (), ())
             else:
-                decode = self._decode_host if chunk.way == "host" else self._decode_board
-                parts = decode(block)
+                parts = (self._decode_host if chunk.way == "host" else self._decode_board)(block)
             name, fields, marks = parts
             if chunk.way == "board":
                 marks, self._silence_marks = (*self._silence_marks, *marks), ()
@@ -178,15 +174,8 @@ class _LineHistory:
             why = (("why", "".join(signs)),)
         yield FrameRecord(chunk.at_us, chunk.board, chunk.way, chunk.way, why)
 
-    def _note_silence(self, at_us: int) -> None:
-        since_us, self._received_us = self._received_us, at_us
-        silent_ms = 0 if since_us is None else (at_us - since_us) // 1000
-        if silent_ms > SILENCE_MARK_MS:
-            self._silence_marks = (f"silent for {silent_ms} ms",)
-
     def _decode_host(self, payload: bytes) -> _FrameParts:
-        frame = decode_host_frame(payload)
-        if frame is None:
+        if (frame := decode_host_frame(payload)) is None:
             return "malformed", (), ()
         again = ("again",) if (frame.kind, frame.number) == self._host_last else ()
         if frame.kind == wire.HELLO:
@@ -197,8 +186,7 @@ class _LineHistory:
         return HOST_FRAME_NAMES[frame.kind], _host_fields(frame, self._board), again
 
     def _decode_board(self, payload: bytes) -> _FrameParts:
-        decoded = frames.decode_board_frame(payload, self._board)
-        if decoded is None:
+        if (decoded := frames.decode_board_frame(payload, self._board)) is None:
             return "malformed", (), ()
         session, frame = decoded
         strange = ("strange session",) if session != self._session else ()
@@ -228,14 +216,14 @@ def _host_fields(frame: HostFrame, board: BoardKind) -> tuple[FrameField, ...]:
         return (("session", f"{frame.session:08x}"),)
     fields: list[FrameField] = [("number", frame.number)] if frame.number else []
     if frame.command is not None:
-        for name, value in _struct_items(frame.command):
+        for name, value in asdict(frame.command).items():
             word = _SETTING_TABLES[board].get(value, (value,))[0] if name == "setting" else value
             fields.append((name, _plain_value(word)))
     return (*fields, ("seen", frame.seen), ("kept", frame.kept))
 
 
 def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
-    fields = dict(_struct_items(event))
+    fields = asdict(event)
     for left_out in ("board", "code"):
         del fields[left_out]
     if event.code is BoardEventCode.POCKET:
@@ -271,12 +259,8 @@ def _answer_fields(
     return "ACK", (*fields, *_plain_fields(status))
 
 
-def _struct_items(of: Struct) -> Iterator[tuple[str, Any]]:
-    return ((name, getattr(of, name)) for name in of.__struct_fields__)
-
-
 def _plain_fields(of: Struct) -> tuple[FrameField, ...]:
-    return tuple((name, _plain_value(value)) for name, value in _struct_items(of))
+    return tuple((name, _plain_value(value)) for name, value in asdict(of).items())
 
 
 def _plain_value(value: Any) -> FieldValue:

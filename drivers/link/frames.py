@@ -341,8 +341,7 @@ def _parse_welcome(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     )
 
 
-_Parser = Callable[[bytes, BoardKind], tuple[int, BoardFrame]]
-_PARSERS: dict[int, _Parser] = {
+_PARSERS: dict[int, Callable[[bytes, BoardKind], tuple[int, BoardFrame]]] = {
     wire.WELCOME: _parse_welcome,
     wire.ALIVE: _parse_alive,
     wire.ACK: _parse_ack,

@@ -67,15 +67,11 @@ class Link:
         on_sent: Callable[[BoardCommand], None] = lambda command: None,
     ) -> None:
         self.board: BoardKind = board
-        self.on_event = on_event
-        self.on_renewed = on_renewed
-        self.on_refused = on_refused
-        self.on_down = on_down
-        self.on_sent = on_sent
+        self.on_event, self.on_renewed = on_event, on_renewed
+        self.on_refused, self.on_down, self.on_sent = on_refused, on_down, on_sent
         self.read_started_at: float | None = None
         self.welcome: Welcome | None = None
-        self._port = port
-        self._session_ids = session_ids
+        self._port, self._session_ids = port, session_ids
         self._limits = limits or LinkLimits()
         self._check = check
         self._decoder = framing.Decoder()
@@ -215,8 +211,7 @@ class Link:
     def _receive(self, data: bytes) -> None:
         heard = False
         for payload in self._decoder.feed(data):
-            decoded = frames.decode_board_frame(payload, self.board)
-            if decoded is None:
+            if (decoded := frames.decode_board_frame(payload, self.board)) is None:
                 self._counts["malformed"] += 1
                 continue
             session, frame = decoded

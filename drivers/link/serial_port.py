@@ -40,8 +40,6 @@ def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
 # on the way, so a board that leaves this much unread is absent.
 MAX_UNSENT_BYTES = 4096
 
-_READ_SIZE = 4096
-
 
 def open_serial(
     path: str, baud: int, *, timeout: float, write_timeout: float | None = None
@@ -90,8 +88,7 @@ class SerialPort:
     """
 
     def __init__(self, path: str, baud: int) -> None:
-        self.path = path
-        self.baud = baud
+        self.path, self.baud = path, baud
         self._serial: serial.Serial | None = None
         self._fd = -1
         self._unsent = bytearray()
@@ -103,8 +100,7 @@ class SerialPort:
         """Open and lock the port, and watch it in the running loop; see LinkPort.open."""
         self.close()
         self._loop = asyncio.get_running_loop()
-        self._on_bytes = on_bytes
-        self._on_lost = on_lost
+        self._on_bytes, self._on_lost = on_bytes, on_lost
         self._serial = open_serial(self.path, self.baud, timeout=0)
         self._fd = self._serial.fileno()
         self._loop.add_reader(self._fd, self._on_readable)
@@ -135,7 +131,7 @@ class SerialPort:
 
     def _on_readable(self) -> None:
         try:
-            data = os.read(self._fd, _READ_SIZE)
+            data = os.read(self._fd, 4096)
         except BlockingIOError:
             return
         except (OSError, termios.error) as error:

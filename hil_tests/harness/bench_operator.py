@@ -171,8 +171,7 @@ class BenchOperator:
 
     def _find_step(self, name: str) -> GuidedStep:
         wanted = load_steps()[name]
-        reason = missing_features(wanted.needs, self._features)
-        if reason is not None:
+        if (reason := missing_features(wanted.needs, self._features)) is not None:
             raise StepSkipped(reason)
         return wanted
 

@@ -174,8 +174,7 @@ class SimulatedHands(ABC):
 
     async def read_truth(self) -> dict[str, Any]:
         """See TableHands."""
-        seen: dict[str, Any] = await self.request("truth")
-        return seen
+        return dict(await self.request("truth"))
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
         """See TableHands."""
@@ -186,8 +185,7 @@ class SimulatedHands(ABC):
 
     async def read_faults(self) -> dict[str, Any]:
         """See TableHands."""
-        known: dict[str, Any] = await self.request("faults")
-        return known
+        return dict(await self.request("faults"))
 
     async def slow_down(self) -> None:
         """See TableHands."""

@@ -25,11 +25,8 @@ def make_table(rng: random.Random) -> HardwareInProcess:
     The caller closes them.
     """
     packed = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in CARD_SETS)
-    return HardwareInProcess(
-        MechanicsSettings(sets=packed),
-        random.Random(rng.random()),
-        boots=lambda: rng.getrandbits(32),
-    )
+    settings, chance = MechanicsSettings(sets=packed), random.Random(rng.random())
+    return HardwareInProcess(settings, chance, boots=lambda: rng.getrandbits(32))
 
 
 class InProcessDaemon:

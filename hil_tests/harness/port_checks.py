@@ -49,12 +49,8 @@ async def open_link(
     Raises BoardNotAnswering. `session_ids` draws the session's number. The identity is not checked
     here. The caller compares the expected values with those of the board.
     """
-    link = Link(
-        port,
-        board,
-        session_ids=partial(session_ids.randrange, 1, 1 << 32),
-        check=lambda welcome: None,
-    )
+    draw = partial(session_ids.randrange, 1, 1 << 32)
+    link = Link(port, board, session_ids=draw, check=lambda welcome: None)
     try:
         await link.open({}, {})
         yield link

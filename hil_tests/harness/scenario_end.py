@@ -51,7 +51,10 @@ async def _do_rest_step(table: ScenarioTable) -> bool:
     elif phase is MachinePhase.HELD:
         await _release_hands(table)
     elif phase is MachinePhase.RELEASED:
-        await _return_hands(table)
+        hands = table.hands
+        if not hands.is_simulated or any((await hands.read_truth())["pockets"][:4]):
+            await hands.do_step("take_hands")
+        await table.return_set()
     elif phase is MachinePhase.EMPTY and failed:
         await _command_and_wait(table, Role.REFEREE, "start_deal")
     elif phase is MachinePhase.EMPTY and not state.alerts:
@@ -68,8 +71,7 @@ async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: 
     not show, such as a restart of the daemon. The state is then read again a moment later.
     """
     before = table.state
-    carried_out = (await table.ask(role, cmd, **args)).ok
-    if carried_out:
+    if carried_out := (await table.ask(role, cmd, **args)).ok:
         await table.wait_for_change(before)
     else:
         await table.wait(RETRY_INTERVAL_S)
@@ -87,13 +89,6 @@ async def _release_hands(table: ScenarioTable) -> None:
             await taking
     finally:
         taking.cancel()
-
-
-async def _return_hands(table: ScenarioTable) -> None:
-    """Remove all hands that are still in the machine, and return the set of cards to the hopper."""
-    if not table.hands.is_simulated or any((await table.hands.read_truth())["pockets"][:4]):
-        await table.hands.do_step("take_hands")
-    await table.return_set()
 
 
 TIMING_COUNTERS: frozenset[str] = frozenset(
@@ -151,8 +146,7 @@ def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
     places = ("shuffler", "feeder", "window", "path", "floor", "table")
     found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
     for what in ("pockets", "hands"):
-        lying = sum(map(len, truth[what]))
-        if lying:
+        if lying := sum(map(len, truth[what])):
             found.append(f"{lying} cards: {what}")
     if len(truth["hopper"]) != cards:
         found.append(f"{len(truth['hopper'])} cards in the hopper, expected {cards}")

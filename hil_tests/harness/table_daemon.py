@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.client.client import Client
-from controller.client.discovery import NoEndpoints, read_endpoints, remove_endpoints
+from controller.client.discovery import remove_endpoints
 from controller.gateway.metric_families import METRIC_FAMILIES
 from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from controller.rules.profile_files import load_profile
@@ -111,7 +111,7 @@ class DaemonProcess:
     async def start(self) -> None:
         """See TableDaemon. Return when the gateway is open and the clients are connected."""
         process = self._process = self._spawn()
-        await until(lambda: self._is_open() or process.poll() is not None)
+        await until(lambda: self._table.is_gateway_open() or process.poll() is not None)
         if process.poll() is not None:
             raise HallError(f"the daemon ended unexpectedly; see {self._table.log}")
         for role in Role:
@@ -129,8 +129,7 @@ class DaemonProcess:
 
     async def kill(self, *, power: bool = False) -> None:
         """See TableDaemon. Data written to the operating system is kept. Keys are in memory."""
-        process = self._process
-        if process is not None:
+        if (process := self._process) is not None:
             process.kill()
             await until(lambda: process.poll() is not None)
         await self._disconnect()
@@ -193,12 +192,6 @@ class DaemonProcess:
                 preexec_fn=make_parent_death_hook(signal.SIGTERM),
             )
 
-    def _is_open(self) -> bool:
-        try:
-            return bool(read_endpoints(self.state_dir))
-        except NoEndpoints:
-            return False
-
     async def _read_feed(self) -> None:
         async for heard in self._clients[Role.OBSERVER].feed():
             if heard.topic.startswith("state/"):
@@ -235,11 +228,9 @@ def parse_counters(page: str) -> dict[str, float]:
     by_name |= {METRIC_FAMILIES[name].name: name for name in _REPORTED_COUNTERS}
     found: dict[str, float] = {}
     for name, labels, value in _SAMPLE.findall(page):
-        key = by_name.get(name)
-        if key is None:
+        if (key := by_name.get(name)) is None:
             continue
-        board = _BOARD.search(labels)
-        if board is not None:
+        if (board := _BOARD.search(labels)) is not None:
             key = f"{key} {board[1]}"
         found[key] = found.get(key, 0.0) + float(value)
     return found

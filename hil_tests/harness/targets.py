@@ -90,6 +90,21 @@ class ScenarioTarget(ABC):
         port_checks.check_boards(self.expected_boards(), found)
         return found
 
+    def make_table(
+        self, program: TableDaemon, hands: TableHands, notes: ScenarioRecord, ports: BoardPorts
+    ) -> ScenarioTable:
+        """Return the table of one scenario, which `program` runs at the boards of `ports`."""
+        return ScenarioTable(
+            program,
+            hands,
+            target=self.target,
+            profile=load_profile(self.profile),
+            limits=self.limits,
+            notes=notes,
+            ports=ports,
+            session_ids=self.session_ids,
+        )
+
 
 @dataclass
 class TableAccess:
@@ -132,7 +147,7 @@ class InProcessTarget(ScenarioTarget):
         hands = InProcessHands(sim, program.move_button)
         hands.record_lines = notes.steps
         ports: BoardPorts = {"dealer": sim.port("dealer"), "reader": sim.port("reader")}
-        return TableAccess(_make_table(self, program, hands, notes, ports), sim)
+        return TableAccess(self.make_table(program, hands, notes, ports), sim)
 
 
 class PortTarget(ScenarioTarget):
@@ -156,7 +171,7 @@ class PortTarget(ScenarioTarget):
         ports: BoardPorts = {
             name: SerialPort(at.port, at.baud) for name, at in self._boards().items()
         }
-        return TableAccess(_make_table(self, program, self.make_hands(notes), notes, ports))
+        return TableAccess(self.make_table(program, self.make_hands(notes), notes, ports))
 
     @abstractmethod
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
@@ -209,8 +224,7 @@ class SimulatorTarget(PortTarget):
         # At the end this callback runs first. Then the context of the process waits for its end.
         self._exit_stack.callback(sim.terminate)
         assert sim.stdout is not None
-        line = sim.stdout.readline()
-        if not line:
+        if not (line := sim.stdout.readline()):
             words_left = said.read_text("utf-8", "replace").split("\n")
             last = next((word for word in reversed(words_left) if word), "no message")
             raise HallError(f"the simulator ended unexpectedly: {last}")
@@ -273,25 +287,6 @@ def make_target(target: str, firmware: str) -> ScenarioTarget:
     if target == "inproc":
         return InProcessTarget()
     return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
-
-
-def _make_table(
-    at: ScenarioTarget,
-    program: TableDaemon,
-    hands: TableHands,
-    notes: ScenarioRecord,
-    ports: BoardPorts,
-) -> ScenarioTable:
-    return ScenarioTable(
-        program,
-        hands,
-        target=at.target,
-        profile=load_profile(at.profile),
-        limits=at.limits,
-        notes=notes,
-        ports=ports,
-        session_ids=at.session_ids,
-    )
 
 
 def simulated_bench(info: dict[str, Any]) -> BenchFile:

@@ -31,7 +31,6 @@ Examples:
                                  also draw the distribution of the times
 """
 
-_MIN_ONE_DECIMAL = 10.0
 _SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
 
 
@@ -157,4 +156,4 @@ def _format_figure(one: FigureResult) -> str:
 
 def _format_number(value: float) -> str:
     """Return a value as text with one decimal, or a small value with three significant digits."""
-    return f"{value:,.1f}" if value >= _MIN_ONE_DECIMAL else f"{value:.3g}"
+    return f"{value:,.1f}" if value >= 10 else f"{value:.3g}"

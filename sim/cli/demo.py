@@ -150,13 +150,8 @@ def command(
     raise_open_file_limit()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
     plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
-    options = _DemoOptions(
-        plan,
-        deals or (1 if once else None),
-        live=not once,
-        console=not once and not no_console,
-        console_port=console_port,
-    )
+    wanted, console = deals or (1 if once else None), not (once or no_console)
+    options = _DemoOptions(plan, wanted, not once, console, console_port)
     try:
         outcome = asyncio.run(_run_demo(options))
     except HallError as error:
@@ -244,13 +239,9 @@ async def _deal_once(
         *(_deal_at_table(options, *one, progress) for one in enumerate(tables))
     )
     took = costs_since(before, measure_costs(me))
-    return DemoResult(
-        places,
-        [one for dealt, _ in rows for one in dealt],
-        [failed for _, failed in rows if failed is not None],
-        took,
-        round(loop.time() - begun_s, 3),
-    )
+    deals = [one for dealt, _ in rows for one in dealt]
+    failures = [failed for _, failed in rows if failed is not None]
+    return DemoResult(places, deals, failures, took, round(loop.time() - begun_s, 3))
 
 
 async def _deal_at_table(

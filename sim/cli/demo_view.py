@@ -84,8 +84,7 @@ class DemoView:
     def __init__(
         self, tables: list[TableProcess], places: dict[str, Any], console: Console | None = None
     ) -> None:
-        self._tables = tables
-        self._places = places
+        self._tables, self._places = tables, places
         self._states: dict[str, PublicState] = {}
         self._pockets: dict[str, list[int]] = {}
         self._live = Live(console=console or Console(), auto_refresh=False)
@@ -131,12 +130,8 @@ class DemoView:
         where = f"feed {self._places['feed']}   state {self._places['state_dir']}   Ctrl-C ends"
         last = Text(where, style="dim")
         if self._places.get("console"):
-            last = Text.assemble(
-                "console ",
-                (self._places["console"], "bold"),
-                f"   {', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN}\n",
-                last,
-            )
+            logins = f"   {', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN}\n"
+            last = Text.assemble("console ", (self._places["console"], "bold"), logins, last)
         if len(self._tables) > MAX_PANELS:
             return Group(self._render_rows(), self._render_totals(), last)
         seen = [table for table in self._tables if table.id in self._states]
@@ -278,8 +273,7 @@ class DemoProgress:
 
     def _format_progress(self, state: PublicState | None) -> str:
         """Return the progress as text. For a single table it includes the phase or an alert."""
-        asked = self._tables * (self._deals or 0)
-        words = f"{sum(self._dealt.values())} of {asked} deals"
+        words = f"{sum(self._dealt.values())} of {self._tables * (self._deals or 0)} deals"
         if state is None or self._tables > 1:
             return words
         return f"{words}, {state.alerts[0].name if state.alerts else state.machine.phase.value}"
@@ -324,10 +318,15 @@ def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Ite
     many = plan.tables > MAX_LISTED_TABLES
     yield from (_format_deal(row) for row in rows if row["misdeals"] or not many)
     if many and rows:
-        yield _format_overview(plan, rows)
-    if costs:
-        for kind, cost in result.costs.items():
-            yield _format_cost(kind, cost, len(rows), result.took_s * plan.tables)
+        paces = [row["wall_s"] / row["mechanical_s"] for row in rows]
+        misdeals = sum(len(row["misdeals"]) for row in rows)
+        yield (
+            f"{plan.tables} tables, {len(rows)} deals, {misdeals} misdeals; "
+            f"{statistics.median(paces):.3f} times the time of their mechanics, "
+            f"at most {max(paces):.3f}"
+        )
+    for kind, cost in result.costs.items() if costs else ():
+        yield _format_cost(kind, cost, len(rows), result.took_s * plan.tables)
     yield f"to check a journal: dealtable verify {result.places['tables'][0]['state_dir']}"
 
 
@@ -337,17 +336,6 @@ def _format_deal(row: dict[str, Any]) -> str:
     return (
         f"table {row['table']}, deal {row['deal']}: {row['outcome']}, fed {row['fed']}, "
         f"{counts}; {row['wall_s']:.2f} s{misdeals}"
-    )
-
-
-def _format_overview(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
-    """Return one line about the deals of many tables."""
-    paces = [row["wall_s"] / row["mechanical_s"] for row in rows]
-    misdeals = sum(len(row["misdeals"]) for row in rows)
-    return (
-        f"{plan.tables} tables, {len(rows)} deals, {misdeals} misdeals; "
-        f"{statistics.median(paces):.3f} times the time of their mechanics, "
-        f"at most {max(paces):.3f}"
     )
 
 

@@ -8,8 +8,7 @@ import hashlib
 import importlib.util
 import os
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -108,8 +107,11 @@ def collect_command(
     plan = CollectionPlan(deals=deals, path=path, method=method, seed=seed)
     collected = _collect(plan, jobs)
     if len(collected.deals):
-        with _ignore_ctrl_c():
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # so that the file is complete
+        try:
             save_deals(collected.deals, out)
+        finally:
+            signal.signal(signal.SIGINT, before)
         size = out.stat().st_size / 1e6
         click.echo(f"{out}: {len(collected.deals)} of {deals} deals, {size:.1f} MB")
     else:
@@ -259,10 +261,7 @@ def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str
     from sim.lab.collected_deals import DealsSource, join_deals, load_deals
 
     parts = [load_deals(path) for path in files]
-    digests = {}
-    for path in files:
-        with path.open("rb") as file:
-            digests[str(path)] = hashlib.file_digest(file, "sha256").hexdigest()
+    digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     if len(parts) == 1:
         return parts[0], digests
     sources = [part.source for part in parts]
@@ -300,16 +299,6 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
         )
     if path == "full" and method != METHODS[0]:
         raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
-
-
-@contextmanager
-def _ignore_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl-C for the block, so that the file is written completely."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _advance(progress: Progress, deals: int) -> None:

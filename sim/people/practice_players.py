@@ -78,8 +78,7 @@ class PracticePlayers:
         player: Client,
         on_state: Callable[[PublicState], None] = lambda state: None,
     ) -> None:
-        self.table = table
-        self._referee, self._player = referee, player
+        self.table, self._referee, self._player = table, referee, player
         self._on_state = on_state
         self._state: PublicState | None = None
 

@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from controller.faults import Language
 
 Result = TypeVar("Result")
-_ANSWER_TIMEOUT_S: Final = 20.0
-_TABLES_PER_AREA: Final = 8
 _NAME: Final = "demo"
-_OWN_KEYS: Final = "console-keys"
 
 
 def area_of(number: int) -> str:
     """Return the area of table `number` (0, 1, …). Each area has eight tables: A, B, … Z, A2, …"""
-    place, letter = divmod(number // _TABLES_PER_AREA, 26)
+    place, letter = divmod(number // 8, 26)
     return chr(ord("A") + letter) + (str(place + 1) if place else "")
 
 
@@ -55,12 +52,9 @@ class ConsoleProcess:
 
     async def start(self) -> None:
         """Start the console and wait until it is open. Raises HallError if it ends before that."""
+        words = ("console", "--config", str(self.config))
         with self.log.open("ab") as file:
-            self.process = await start_program(
-                *("console", "--config", str(self.config)),
-                stdout=asyncio.subprocess.PIPE,
-                stderr=file,
-            )
+            self.process = await start_program(*words, stdout=asyncio.subprocess.PIPE, stderr=file)
         assert self.process.stdout is not None
         line = (await self.process.stdout.readline()).decode()
         url = next((word for word in line.split() if word.startswith("http")), None)
@@ -99,7 +93,7 @@ class ConsoleProcess:
         asked = urllib.request.Request(url, body, headers, method="POST")
 
         def post() -> None:
-            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
+            with urllib.request.urlopen(asked, timeout=20.0) as answer:
                 json.load(answer)
 
         try:
@@ -146,7 +140,7 @@ async def run_console(
     """
     lines = [_table_toml(table, area_of(number)) for number, table in enumerate(tables)]
     running = ConsoleProcess(folder / "console.toml", hasher)
-    keys = folder / _OWN_KEYS
+    keys = folder / "console-keys"
     make_console_keys(keys, _NAME)
     for table in tables:
         for role in Role:

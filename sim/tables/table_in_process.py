@@ -130,13 +130,8 @@ class TableInProcess(HandledTable):
         """
         self._commands_made += 1
         deal, attempt = self._bound_to(cmd) if about is None else about
-        command = ClientCommand(
-            id=f"{self.command_prefix}{self._commands_made}",
-            cmd=cmd,
-            deal=deal,
-            attempt=attempt,
-            args=args,
-        )
+        number = f"{self.command_prefix}{self._commands_made}"
+        command = ClientCommand(id=number, cmd=cmd, deal=deal, attempt=attempt, args=args)
         return self.sign_command(command, self.signers[role])
 
     def sign_command(self, command: ClientCommand, seed: bytes) -> ClientCommand:
@@ -171,8 +166,7 @@ class TableInProcess(HandledTable):
             )
         if ready.machine.phase is MachinePhase.EMPTY:
             await self.send_command(Role.REFEREE, "start_deal")
-        committed = await self.wait_for_phase(MachinePhase.COMMITTED)
-        number = committed.machine.attempt
+        number = (await self.wait_for_phase(MachinePhase.COMMITTED)).machine.attempt
         await self.send_command(Role.TABLE, "cut", n=cut)
         return await self.wait_for_state(
             lambda state: state.machine.attempt == number and state.fairness[-1].outcome is not None
@@ -280,8 +274,7 @@ async def run_table_in_process(
             at.publish(value)
 
     async def build() -> TableMachine:
-        store = next(opened, None)
-        if store is None:
+        if (store := next(opened, None)) is None:
             if reopen is None:
                 raise JournalError("this journal cannot be opened again")
             store = reopen()

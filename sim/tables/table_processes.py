@@ -115,9 +115,7 @@ class TableProcess:
         self, info: dict[str, Any], state_dir: Path, config: Path, profile: Profile
     ) -> None:
         self.id: str = info["table"]
-        self.state_dir = state_dir
-        self.config = config
-        self.profile = profile
+        self.state_dir, self.config, self.profile = state_dir, config, profile
         self.control = ControlClient(info["control"])
         self._info = info
         self.daemon: asyncio.subprocess.Process | None = None
@@ -140,12 +138,8 @@ class TableProcess:
 
     def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
         """Return a client of the table's gateway, with the key of a role."""
-        return Client(
-            self.endpoints,
-            read_client_identity(self.state_dir, role.value),
-            new_command_id,
-            topics=topics,
-        )
+        identity = read_client_identity(self.state_dir, role.value)
+        return Client(self.endpoints, identity, new_command_id, topics=topics)
 
     async def start_daemon(self) -> None:
         """Start `dealtable run`, and wait until the table's gateway is open. Raises HallError."""
@@ -154,7 +148,7 @@ class TableProcess:
             self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
         try:
             async with asyncio.timeout(START_TIMEOUT_S):
-                while not self._is_gateway_open():
+                while not self.is_gateway_open():
                     if self.daemon.returncode is not None:
                         raise HallError(
                             f"the daemon of table {self.id} ended unexpectedly; see {self.log}"
@@ -168,7 +162,8 @@ class TableProcess:
         """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""
         return None if self.daemon is None else await end_program(self.daemon)
 
-    def _is_gateway_open(self) -> bool:
+    def is_gateway_open(self) -> bool:
+        """Return True if the table's gateway has published its addresses."""
         try:
             return bool(self.endpoints)
         except NoEndpoints:
@@ -241,14 +236,13 @@ async def start_simulator(
     plan: HallPlan, config: Path, runtime_dir: Path
 ) -> asyncio.subprocess.Process:
     """Start `dealtable sim` with the tables of a hall. It prints a line of JSON for each table."""
-    faults = [word for fault in plan.faults for word in ("--fault", fault)]
     boards = ["--boards", plan.boards] if plan.boards else []
     return await start_program(
         "sim",
         *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
         *("--tables", str(plan.tables), "--speed", str(plan.speed), "--firmware", plan.firmware),
         *boards,
-        *faults,
+        *(word for fault in plan.faults for word in ("--fault", fault)),
         stdout=asyncio.subprocess.PIPE,
     )
 
@@ -278,8 +272,7 @@ jokers = {"true" if deck.jokers else "false"}
         assert sim.stdout is not None
         tables = []
         for number in range(plan.tables):
-            line = await sim.stdout.readline()
-            if not line:
+            if not (line := await sim.stdout.readline()):
                 raise HallError("the simulator ended unexpectedly; its last messages are above")
             tables.append(_configure_table(msgspec.json.decode(line), plan, runtime_dir, number))
             tables[-1].simulator = sim
@@ -291,10 +284,17 @@ jokers = {"true" if deck.jokers else "false"}
 def _configure_table(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
 ) -> TableProcess:
-    """Write a table's configuration, and return the table. Raises HallError if a daemon runs."""
+    """Write a table's configuration, and return the table.
+
+    Raises HallError if a daemon writes to its folder, or if its journal cannot be continued.
+    """
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
-    _refuse_in_use(state_dir)
+    if (state_dir / LOCK_NAME).exists():  # a running table is not touched
+        try:
+            JournalStore.open(state_dir).close()
+        except JournalError as error:
+            raise HallError(str(error)) from error
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     ports = ("*", "*")
     if plan.port is not None:
@@ -338,18 +338,6 @@ deal_ahead = {"true" if plan.deal_ahead else "false"}
         encoding="utf-8",
     )
     return TableProcess(info, state_dir, config, plan.rules)
-
-
-def _refuse_in_use(state_dir: Path) -> None:
-    """Raise HallError if a daemon writes to `state_dir`, or its journal cannot be continued.
-
-    The error has the store's own message. A running table is not touched.
-    """
-    if (state_dir / LOCK_NAME).exists():
-        try:
-            JournalStore.open(state_dir).close()
-        except JournalError as error:
-            raise HallError(str(error)) from error
 
 
 def _card_sets_toml(plan: HallPlan) -> str:
