@@ -111,9 +111,8 @@ async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
         jam = cards.breakdown
         at_feeder = jam and jam.code is BoardEventCode.JAM and jam.place == JamPlace.FEEDER
         if at_feeder and cards.last_fed == session.card_set.cards:
-            session.figures.record_failure(
-                "count", note="the hopper's sensor sees cards, and the set is out"
-            )
+            note = "the hopper's sensor sees cards, and the set is out"
+            session.figures.record_failure("count", note=note)
         else:
             totals.jams.append(_breakdown_place(session, cards))
         session.boards.dealer.stop()
@@ -125,17 +124,11 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
     bench = session.boards
     mark, since_s = bench.mark(), bench.now_s
     if not (taken := await bench.try_command(bench.dealer.shuffle(cards.attempt, 1))):
-        session.figures.record_failure(
-            "shuffle_time", note=f"the board refuses: {taken.result.name}"
-        )
+        note = f"the board refuses: {taken.result.name}"
+        session.figures.record_failure("shuffle_time", note=note)
         return
-    ended = await bench.wait_for_event(
-        mark,
-        lambda event: (
-            event.code in (BoardEventCode.SHUFFLED, BoardEventCode.JAM, BoardEventCode.STALL)
-        ),
-        SHUFFLE_TIMEOUT_S,
-    )
+    done = (BoardEventCode.SHUFFLED, BoardEventCode.JAM, BoardEventCode.STALL)
+    ended = await bench.wait_for_event(mark, lambda event: event.code in done, SHUFFLE_TIMEOUT_S)
     if ended is not None and ended.event.code is BoardEventCode.SHUFFLED:
         session.figures.record("shuffle_time", (ended.at_s - since_s) * 1000)
     else:
@@ -193,13 +186,8 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
             totals.refusals += 1
             session.figures.record("lock", totals.refusals, note=f"RELEASE: {taken.result.name}")
         return
-    ended = await bench.wait_for_event(
-        mark,
-        lambda event: (
-            event.code in (BoardEventCode.RELEASED, BoardEventCode.STALL, BoardEventCode.STOPPED)
-        ),
-        LIFT_TIMEOUT_S,
-    )
+    done = (BoardEventCode.RELEASED, BoardEventCode.STALL, BoardEventCode.STOPPED)
+    ended = await bench.wait_for_event(mark, lambda event: event.code in done, LIFT_TIMEOUT_S)
     if ended is None or ended.event.code is not BoardEventCode.RELEASED:
         session.figures.record_failure("lift_up", note="it was not seen at the top")
         return
@@ -377,16 +365,13 @@ async def check_double_feed(session: SelftestSession) -> None:
 async def _judge_card(
     session: SelftestSession, cards: FedCards, card: FedCard, outlet: Outlet
 ) -> None:
-    broken = cards.breakdown
-    if broken is not None and not (
-        broken.code is BoardEventCode.JAM and broken.place == JamPlace.LANDING
-    ):
+    broken, landing = cards.breakdown, (BoardEventCode.JAM, JamPlace.LANDING)
+    if broken is not None and (broken.code, broken.place) != landing:
         session.record_breakdown(broken)
         session.figures.leave_out("landing", "the card stuck before it", BEAM_PARTS[outlet])
         return
-    session.figures.record(
-        "wrong_outlet", int(card.gate_outlet != outlet or card.landed_outlet not in (None, outlet))
-    )
+    wrong = card.gate_outlet != outlet or card.landed_outlet not in (None, outlet)
+    session.figures.record("wrong_outlet", int(wrong))
     session.figures.record("landing", int(card.landed_s is None), BEAM_PARTS[outlet])
     await asyncio.sleep(SENSOR_DELAY_S)
     status = await session.status()

@@ -153,6 +153,7 @@ BOARD_INTERVAL_MS = 100.0
 """The interval of a board's frames. A board may stop this long after its last frame."""
 PRESS_TIMEOUT_S = 20.0
 """The limit for people to press the emergency stop after cards move."""
+_NOT_STOPPED = f"it did not stop within {SILENCE_S * 1000:.0f} ms"
 AFTER_STOP_S = 1.0
 """How long the test checks for motion after the emergency stop."""
 MAX_RUNNING_CARDS = 60
@@ -178,9 +179,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
     if bench.events_since(mark, BoardEventCode.SHUFFLED):
         return  # the passes had ended before: the tests with cards then decide
     if stopped is None:
-        session.figures.record_failure(
-            "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
-        )
+        session.figures.record_failure("silence_stop", note=_NOT_STOPPED)
         bench.dealer.stop()
         await session.ensure_attempt(full_hopper=True)
         return
@@ -223,9 +222,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
         session.figures.leave_out("fed_in_silence", "a card jammed")
         return
     if stopped is None:
-        session.figures.record_failure(
-            "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
-        )
+        session.figures.record_failure("silence_stop", note=_NOT_STOPPED)
     else:
         session.figures.record("silence_stop", last_ms + BOARD_INTERVAL_MS)
     session.figures.record("fed_in_silence", beyond)
@@ -246,9 +243,8 @@ async def check_emergency_stop(session: SelftestSession) -> None:
             session.figures.leave_out(name, "it could not be pressed")
         return
     cards.plan, session.cards_out, first = session.plan_any_pocket(), True, cards.last_fed
-    if not await bench.try_command(
-        cards.feed(min(first + MAX_RUNNING_CARDS, session.card_set.cards))
-    ):
+    last = min(first + MAX_RUNNING_CARDS, session.card_set.cards)
+    if not await bench.try_command(cards.feed(last)):
         session.figures.leave_out("estop_seen", "the board does not feed")
         return
     await cards.wait_until(lambda: cards.last_fed > first + 1, CARD_TIMEOUT_S)

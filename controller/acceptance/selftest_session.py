@@ -266,14 +266,12 @@ class SelftestSession:
         """Store a failure for the part of the machine that a JAM or STALL event names."""
         if event.code is BoardEventCode.STALL:
             motor = DealerMotor(event.place)
-            self.figures.record_failure(
-                FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}"
-            )
+            note = f"the motor stalls: {motor.name.lower()}"
+            self.figures.record_failure(FIGURE_OF_STALL[motor], note=note)
         elif event.place != JamPlace.LANDING:
             place = JamPlace(event.place)
-            self.figures.record_failure(
-                FIGURE_OF_JAM[place], note=f"a card is jammed: {place.name.lower()}"
-            )
+            note = f"a card is jammed: {place.name.lower()}"
+            self.figures.record_failure(FIGURE_OF_JAM[place], note=note)
 
 
 def round_robin_plan(hand: int) -> RoutePlan:

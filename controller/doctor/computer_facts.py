@@ -311,18 +311,12 @@ def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | 
     return tuple(found)
 
 
-def listening_ports(computer: Computer) -> frozenset[int]:
-    """Return the numbers of the TCP ports on which a program of this computer listens."""
-    found = set()
+def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
+    """Return the addresses whose TCP port a program of this computer already uses."""
+    ports = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in (computer.read_text(path) or "").splitlines()[1:]:
             words = line.split()
             if len(words) > 3 and words[3] == _LISTEN_STATE:
-                found.add(int(words[1].rpartition(":")[2], 16))
-    return frozenset(found)
-
-
-def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return the addresses whose TCP port a program of this computer already uses."""
-    there = listening_ports(computer)
-    return tuple(one for one in addresses if one.rpartition(":")[2] in map(str, there))
+                ports.add(str(int(words[1].rpartition(":")[2], 16)))
+    return tuple(one for one in addresses if one.rpartition(":")[2] in ports)

@@ -174,11 +174,9 @@ def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     elif own.bits != 64:
         yield red("python", f"{named}: no wheels for it", "install the system's 64-bit edition")
     elif own.computer not in SANDBOXED_COMPUTERS:
-        yield amber(
-            "python",
-            f"{named}: here the kernel does not keep the machine off the network",
-            "run the machine under its systemd unit, which does (deploy/units)",
-        )
+        what = f"{named}: here the kernel does not keep the machine off the network"
+        do = "run the machine under its systemd unit, which does (deploy/units)"
+        yield amber("python", what, do)
     else:
         yield green("python", named)
 
@@ -187,9 +185,8 @@ def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Check that every library can be imported, and that ZeroMQ supports encryption."""
     for part in facts.libraries:
         if part.trouble:
-            yield red(
-                "wheels", f"{part.name} cannot be imported: {part.trouble}", _REINSTALL_ADVICE
-            )
+            what = f"{part.name} cannot be imported: {part.trouble}"
+            yield red("wheels", what, _REINSTALL_ADVICE)
         elif part.curve is False:
             yield red("wheels", f"{part.name} {part.version} has no CURVE", _REINSTALL_ADVICE)
     if not any(part.trouble or part.curve is False for part in facts.libraries):
@@ -349,7 +346,5 @@ def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[Docto
 def worst_light(findings: dict[str, tuple[DoctorFinding, ...]]) -> FindingLight:
     """Return the worst light among all findings: red, amber or green. UNKNOWN counts as green."""
     lights = {one.light for part in findings.values() for one in part}
-    return next(
-        (light for light in (FindingLight.RED, FindingLight.AMBER) if light in lights),
-        FindingLight.GREEN,
-    )
+    bad = (FindingLight.RED, FindingLight.AMBER)
+    return next((light for light in bad if light in lights), FindingLight.GREEN)

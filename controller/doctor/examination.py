@@ -102,9 +102,8 @@ def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | N
 
 def summary_line(examination: Examination) -> str:
     """Return the last line of the page: the conclusion, and how many findings remain."""
-    reds, ambers, unknowns = map(
-        examination.count, (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
-    )
+    lights = (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
+    reds, ambers, unknowns = map(examination.count, lights)
     if reds:
         noun = "thing" if reds == 1 else "things"
         said = f"{reds} {noun} to mend before it deals: from the first !! on"

@@ -280,9 +280,8 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
         return None
     manifest = read_manifest(path)
     if remembered is not None and manifest.serial < remembered.serial:
-        raise FileError(
-            _format_older_release(f"{manifest.version} ({manifest.serial})", remembered)
-        )
+        found = f"{manifest.version} ({manifest.serial})"
+        raise FileError(_format_older_release(found, remembered))
     remember_release(state_dir, manifest)
     return measure_release(manifest, folder)
 

@@ -101,9 +101,8 @@ def has_valid_proof(certificate: Certificate) -> bool:
     if certificate.proof is None:
         return False
     try:
-        VerifyKey(certificate.verify).verify(
-            _certificate_signed_bytes(certificate), certificate.proof
-        )
+        signed = _certificate_signed_bytes(certificate)
+        VerifyKey(certificate.verify).verify(signed, certificate.proof)
     except BadSignatureError:
         return False
     return True
@@ -177,9 +176,8 @@ def read_sign_secret(folder: Path) -> bytes:
 def read_sign_file(path: Path) -> bytes:
     """Return the 32-byte Ed25519 secret in the file table.sign at `path`. Raises RosterError."""
     try:
-        return parse_key(
-            _parse_sections(path.read_text(encoding="utf-8")).get("metadata", {})["sign"]
-        )
+        sections = _parse_sections(path.read_text(encoding="utf-8"))
+        return parse_key(sections.get("metadata", {})["sign"])
     except KeyError:
         raise RosterError(f"{path}: sign is missing; is it a dealtable key?") from None
     except OSError as error:

@@ -78,9 +78,8 @@ class Roster:
                     f"{folder / ADMITTED_FOLDER}: {names} have the same {clash[1]}: "
                     "remove one of the files"
                 )
-        return Roster(
-            clients, [read_certificate(path) for path in key_files(folder / REVOKED_FOLDER)]
-        )
+        revoked = [read_certificate(path) for path in key_files(folder / REVOKED_FOLDER)]
+        return Roster(clients, revoked)
 
     @property
     def clients(self) -> Sequence[Certificate]:
@@ -309,9 +308,8 @@ def _drop_clashing_newcomers(
         if clash is None:
             yield each
         else:
-            wrong.append(
-                RosterError(f"{each.name} has the {clash[1]} of {clash[0].name}: not admitted")
-            )
+            what = f"{each.name} has the {clash[1]} of {clash[0].name}: not admitted"
+            wrong.append(RosterError(what))
 
 
 def _drop_unreadably_revoked(
@@ -324,9 +322,8 @@ def _drop_unreadably_revoked(
     for path in unread:
         meant = [each for each in clients if _is_named_by_file(each, path)]
         if not meant:
-            wrong.append(
-                RosterError(f"{path}: this revocation cannot be read: no client is admitted")
-            )
+            what = f"{path}: this revocation cannot be read: no client is admitted"
+            wrong.append(RosterError(what))
             return ()
         clients = [each for each in clients if each not in meant]
     return clients

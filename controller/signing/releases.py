@@ -62,9 +62,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     @property
     def release(self) -> ProgramRelease:
         """Return the release that a table with exactly these files reports."""
-        return ProgramRelease(
-            version=self.version, serial=self.serial, hash=program_hash(self.files)
-        )
+        found = program_hash(self.files)
+        return ProgramRelease(version=self.version, serial=self.serial, hash=found)
 
 
 def encode_manifest(manifest: Manifest) -> bytes:

@@ -161,16 +161,6 @@ class CampaignPlan(msgspec.Struct, frozen=True):
     journal: Path | None = None
 
 
-class ReplayRequest(msgspec.Struct, frozen=True):
-    """A request to run one life of a campaign again.
-
-    `life_seed` is CAMPAIGN.NUMBER. The life ends after the deal `deal`. None runs all of its deals.
-    """
-
-    life_seed: str
-    deal: int | None
-
-
 def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
     """Yield the plans of all lives of a campaign in order.
 
@@ -186,10 +176,12 @@ def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) ->
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
-def parse_replay(text: str) -> ReplayRequest:
-    """Return the request that `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL` describes, as in a finding.
+def parse_replay(text: str) -> tuple[str, int | None]:
+    """Return the life that runs again for `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as in a finding.
 
-    Raises ValueError with a one-line message for people.
+    The result is the seed of the life, which is CAMPAIGN.NUMBER, and the number of the deal after
+    which the life ends. None runs all of its deals. Raises ValueError with a one-line message for
+    people.
     """
     match = _SEED.fullmatch(text)
     if match is None:
@@ -197,7 +189,7 @@ def parse_replay(text: str) -> ReplayRequest:
             f"{text} names no life: write CAMPAIGN.LIFE or CAMPAIGN.LIFE.DEAL, such as 1.37.4"
         )
     seed, number, deal = match.groups()
-    return ReplayRequest(f"{int(seed)}.{number}", None if deal is None else int(deal))
+    return f"{int(seed)}.{number}", None if deal is None else int(deal)
 
 
 def load_faults(text: str) -> WearLevel:

@@ -150,11 +150,11 @@ def _run_replay(
 ) -> int:
     """Simulate one table of a campaign (a life) again, and print its log. Return the exit code."""
     with raise_cli_error(ValueError):
-        what = parse_replay(asked)
-    story = ReplayLog(what.deal)
-    plan = plan_life(what.life_seed, what.deal or LIFE_DEALS, load_faults(faults), journal)
+        life_seed, deal = parse_replay(asked)
+    story = ReplayLog(deal)
+    plan = plan_life(life_seed, deal or LIFE_DEALS, load_faults(faults), journal)
     report = run_life(plan, story)
-    path = wire or Path(tempfile.mkdtemp(prefix="dealtable-")) / f"wire-{what.life_seed}.txt"
+    path = wire or Path(tempfile.mkdtemp(prefix="dealtable-")) / f"wire-{life_seed}.txt"
     try:
         with path.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in story.frame_lines())

@@ -103,16 +103,6 @@ def p_of_normal(z: float) -> float:
     return float(2 * stats.norm.sf(abs(z)))
 
 
-def p_of_gamma(value: float, mean: float, variance: float) -> float:
-    """Return the probability that a sum of squares is at least as far from its mean as `value`.
-
-    Both sides of the mean count. The sum is treated as a gamma number with the exact mean and
-    variance.
-    """
-    known = stats.gamma(mean * mean / variance, scale=variance / mean)
-    return float(min(1.0, 2 * min(known.cdf(value), known.sf(value))))
-
-
 def p_of_least(chances: Iterable[float]) -> float:
     """Return an upper bound of the probability that the smallest of `chances` is this small."""
     each = list(chances)
@@ -150,12 +140,6 @@ def longest_runs(letters: NDArray[np.integer]) -> NDArray[np.int64]:
         run = np.where(before == after, run + 1, 1)
         np.maximum(longest, run, out=longest)
     return longest
-
-
-def cards_until_all(letters: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return for each row the number of letters until every seat has occurred."""
-    first = [(letters == seat).argmax(1) for seat in range(len(SEATS))]
-    return np.asarray(np.max(first, axis=0)) + 1
 
 
 def side_signs(seats: NDArray[np.integer]) -> Floats:

@@ -112,24 +112,20 @@ def _draw_pairs(seen: DealMeasures) -> Figure:
         ("cards at the seat of the deal before", seen.carried_over, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
     figure = Figure(figsize=(9, 6), layout="constrained")
-    for axes, values in zip(figure.subplots(2, 2).ravel(), shown, strict=True):
-        _draw_histogram(axes, *values)
+    for axes, (title, figures, mean, variance) in zip(
+        figure.subplots(2, 2).ravel(), shown, strict=True
+    ):
+        axes.set_title(title, fontsize=10)
+        if figures is None or not len(figures):
+            axes.text(0.5, 0.5, "not in these deals", ha="center", va="center")
+            axes.set_axis_off()
+            continue
+        counts = np.bincount(figures)
+        axes.bar(np.arange(len(counts)), counts / len(figures), color="lightsteelblue")
+        over = np.arange(mean - 5 * variance**0.5, mean + 5 * variance**0.5, 0.25)
+        normal = np.exp(-((over - mean) ** 2) / (2 * variance)) / (2 * np.pi * variance) ** 0.5
+        axes.plot(over, normal, color="firebrick")
     return figure
-
-
-def _draw_histogram(
-    axes: Axes, title: str, figures: Ints | None, mean: float, variance: float
-) -> None:
-    axes.set_title(title, fontsize=10)
-    if figures is None or not len(figures):
-        axes.text(0.5, 0.5, "not in these deals", ha="center", va="center")
-        axes.set_axis_off()
-        return
-    counts = np.bincount(figures)
-    axes.bar(np.arange(len(counts)), counts / len(figures), color="lightsteelblue")
-    over = np.arange(mean - 5 * variance**0.5, mean + 5 * variance**0.5, 0.25)
-    normal = np.exp(-((over - mean) ** 2) / (2 * variance)) / (2 * np.pi * variance) ** 0.5
-    axes.plot(over, normal, color="firebrick")
 
 
 def _draw_runs_and_jokers(seen: DealMeasures) -> Figure:
@@ -353,10 +349,9 @@ def _clauses_section(report: LabReport) -> str:
     rows = []
     for clause in CLAUSES:
         tests = [one.name for one in FAMILY if clause.name in one.shows]
-        names = ", ".join(
-            name if name in answered else f"{name} (not in this data)" for name in tests
-        )
-        rows.append((clause.name, clause.asks, clause.source, clause.shown, names or "–"))
+        named = (name if name in answered else f"{name} (not in this data)" for name in tests)
+        names = ", ".join(named) or "–"
+        rows.append((clause.name, clause.asks, clause.source, clause.shown, names))
     return "<h2>6. Clauses</h2>" + _table(
         ("clause", "requirement", "source", "evidence", "tests of this report"), rows
     )

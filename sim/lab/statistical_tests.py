@@ -35,14 +35,13 @@ from sim.lab.deal_measures import (
     not_answerable,
     pairs_result,
 )
-from sim.lab.deal_statistics import Floats
+from sim.lab.deal_statistics import Floats, SeatCounts
 
 
 def type_seat(seen: DealMeasures) -> StatisticResult:
     """Test whether one seat gets any of the 54 faces more often than others."""
     faces = seen.deals.cards % FACE_COUNT
-    found = deal_statistics.SeatCounts(FACE_COUNT, faces, seen.deals.seats)
-    return chi_square_result(*found.chi_square())
+    return chi_square_result(*SeatCounts(FACE_COUNT, faces, seen.deals.seats).chi_square())
 
 
 def strength(seen: DealMeasures) -> StatisticResult:
@@ -71,7 +70,9 @@ def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
         return not_answerable(f"fewer than {MIN_DEALS} deals{which}")
     z = (squares - means) / np.sqrt(variances)
     expected = f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}"
-    p = deal_statistics.p_of_gamma(squares, means, variances)
+    # The sum is treated as a gamma number with the exact mean and variance. Both sides count.
+    gamma = stats.gamma(means * means / variances, scale=variances / means)
+    p = float(min(1.0, 2 * min(gamma.cdf(squares), gamma.sf(squares))))
     return StatisticResult(float(z), f"{squares / counted:.1f}", expected, p)
 
 
@@ -87,14 +88,14 @@ def waiting_verdict(seen: DealMeasures) -> StatisticResult:
     """
     kinds = len(ReadingOutcome) - 1
     labels = seen.deals.verdicts - np.uint8(1)  # ACCEPTED becomes 255, which is no label
-    return _seat_result(deal_statistics.SeatCounts(kinds, labels, seen.deals.waiting))
+    return _seat_result(SeatCounts(kinds, labels, seen.deals.waiting))
 
 
 def tray_face(seen: DealMeasures) -> StatisticResult:
     """Test whether one seat gets the good cards from the tray more often than others."""
     kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
     labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
-    return _seat_result(deal_statistics.SeatCounts(3, labels, seen.deals.seats))
+    return _seat_result(SeatCounts(3, labels, seen.deals.seats))
 
 
 def own_place(seen: DealMeasures) -> StatisticResult:
@@ -103,7 +104,7 @@ def own_place(seen: DealMeasures) -> StatisticResult:
     return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
 
 
-def _seat_result(found: deal_statistics.SeatCounts) -> StatisticResult:
+def _seat_result(found: SeatCounts) -> StatisticResult:
     answer = chi_square_result(*found.chi_square())
     if answer.p is None:
         return not_answerable("hardly a card was looked at twice")
@@ -117,8 +118,7 @@ DISTANCES = range(2, 13)
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
     """Test whether one seat gets the card of any feed position more often than others."""
-    found = deal_statistics.SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats)
-    return chi_square_result(*found.chi_square())
+    return chi_square_result(*SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats).chi_square())
 
 
 def index_trend(seen: DealMeasures) -> StatisticResult:
@@ -151,7 +151,8 @@ def descents(seen: DealMeasures) -> StatisticResult:
 
 def coupon(seen: DealMeasures) -> StatisticResult:
     """Test how many cards are fed until every seat has a card."""
-    until = deal_statistics.cards_until_all(seen.deals.waiting)
+    first = [(seen.deals.waiting == seat).argmax(1) for seat in range(len(SEATS))]
+    until = np.asarray(np.max(first, axis=0)) + 1
     chances = dict(enumerate(cards_until_all_seats()))
     answer = histogram_result(until, chances)
     mean = float(sum(cards * chance for cards, chance in chances.items()))
@@ -227,8 +228,7 @@ def collected_seat(seen: DealMeasures) -> StatisticResult:
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
-    found = deal_statistics.SeatCounts(CARDS, depths, seen.deals.seats)
-    return chi_square_result(*found.chi_square())
+    return chi_square_result(*SeatCounts(CARDS, depths, seen.deals.seats).chi_square())
 
 
 def collected_trend(seen: DealMeasures) -> StatisticResult:
@@ -258,8 +258,7 @@ def carry_table(seen: DealMeasures) -> StatisticResult:
     if len(seen.followers) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
     before, now = seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers]
-    found = deal_statistics.SeatCounts(len(SEATS), before, now)
-    return chi_square_result(*found.chi_square())
+    return chi_square_result(*SeatCounts(len(SEATS), before, now).chi_square())
 
 
 # Figures that count pairs have an exact covariance if the order of the cards is given. The

@@ -78,9 +78,8 @@ def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
     if record is None:
         return
     if unseal is None:
-        if "events" in record.data and any(
-            "sealed" in entry.data for entry in progress.wire_entries
-        ):
+        sealed = any("sealed" in entry.data for entry in progress.wire_entries)
+        if sealed and "events" in record.data:
             what = "the record has no key, and the journal has sealed rows"
             yield VerifyFinding(record.n, what, "the two cannot be compared")
         return

@@ -21,11 +21,8 @@ _REDEAL_COMMANDS = frozenset({"redeal", "void", "recount"})
 _LOOKED_MEANS = "a person who opened a hand cannot have it dealt again"
 
 
-class _MatchDeal(NamedTuple):
-    """The match and the number of a deal. Deals of two matches may have the same number."""
-
-    match: str
-    number: int
+_MatchDeal = tuple[str, int]
+"""The match and the number of a deal. Deals of two matches may have the same number."""
 
 
 class _HandLook(NamedTuple):
@@ -80,7 +77,7 @@ def _deal_of_entry(
     deal, attempt = entry.data.get("of") or (entry.deal, entry.attempt)
     if attempt is not None:
         match = committed.get(attempt)
-    return None if match is None or type(deal) is not int else _MatchDeal(match, deal)
+    return None if match is None or type(deal) is not int else (match, deal)
 
 
 def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
