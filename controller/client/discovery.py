@@ -159,7 +159,13 @@ def parse_service(
     properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
 ) -> TableAnnouncement:
     """Return the table that a received announcement describes. Raises BadAnnouncement."""
-    fields = _decode_fields(properties)
+    try:
+        fields = {
+            name.decode("ascii"): (value or b"").decode("ascii")
+            for name, value in properties.items()
+        }
+    except UnicodeDecodeError:
+        raise BadAnnouncement("it has text that is not ASCII") from None
     if fields.get("v") != ANNOUNCEMENT_VERSION:
         raise BadAnnouncement(f"version {fields.get('v')}, expected {ANNOUNCEMENT_VERSION}")
     try:
@@ -183,16 +189,6 @@ def parse_service(
     if not found.addresses:
         raise BadAnnouncement("it has no address")
     return found
-
-
-def _decode_fields(properties: Mapping[bytes, bytes | None]) -> dict[str, str]:
-    try:
-        return {
-            name.decode("ascii"): (value or b"").decode("ascii")
-            for name, value in properties.items()
-        }
-    except UnicodeDecodeError:
-        raise BadAnnouncement("it has text that is not ASCII") from None
 
 
 def _port(text: str) -> int:
