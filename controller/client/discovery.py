@@ -97,7 +97,6 @@ def reachable_address(bound: str) -> str:
 
 SERVICE_TYPE: Final = "_dealtable._tcp.local."
 ANNOUNCEMENT_VERSION: Final = "1"
-_PORTS: Final = range(1, 65_536)
 _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
 _TABLE_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
@@ -192,7 +191,7 @@ def parse_service(
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) in _PORTS):
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65_536):
         raise ValueError(f"{text}: expected a port")
     return int(text)
 

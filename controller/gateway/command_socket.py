@@ -200,10 +200,8 @@ class CommandSocket:
             reply = refusal_reply(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             self._reply(envelope, reply)
             return
-        refused = self._refusal_before_machine(
-            ConnectedPeer(peer, str(frames[-1]["Peer-Address"])), command
-        )
-        if refused is not None:
+        sender = ConnectedPeer(peer, str(frames[-1]["Peer-Address"]))
+        if (refused := self._refusal_before_machine(sender, command)) is not None:
             self._reply(envelope, refused, command.cmd)
             return
         self._last_ref += 1

@@ -266,12 +266,8 @@ def _level_tie(snapshot: TableSnapshot, state: PublicState) -> LevelTie | None:
         return None
     if not due and match.announced not in NEAR_END_ANNOUNCEMENTS:
         return None
-    return LevelTie(
-        table=snapshot.table,
-        level=level,
-        ends_ms=clock_end_ms(state, snapshot.contact_times.received_ms),
-        due=due,
-    )
+    ends_ms = clock_end_ms(state, snapshot.contact_times.received_ms)
+    return LevelTie(table=snapshot.table, level=level, ends_ms=ends_ms, due=due)
 
 
 def _tables_at_level_a(table: str, match: PublicMatch) -> Iterator[TableAtLevelA]:
