@@ -80,14 +80,6 @@ class ReceivedMessage:
     body: bytes
 
 
-@dataclass(frozen=True)
-class _PendingCommand:
-    """A command that waits for its answer, with the bytes that were sent."""
-
-    answer: asyncio.Future[CommandReply]
-    body: bytes
-
-
 class Client:
     """A client for one table's feed and commands. Sockets open at their first use.
 
@@ -123,7 +115,8 @@ class Client:
         self._feed_connection: TableConnection | None = None
         self._command_connection: TableConnection | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._pending: dict[str, _PendingCommand] = {}
+        # Each command that waits for its answer, with the bytes that were sent.
+        self._pending: dict[str, tuple[asyncio.Future[CommandReply], bytes]] = {}
         self._was_down = False
         self.boot: str | None = None
 
@@ -235,7 +228,7 @@ class Client:
             return _refuse_too_large(command.id, len(body))
         line = self._open_commands()
         answer: asyncio.Future[CommandReply] = asyncio.get_running_loop().create_future()
-        self._pending[command.id] = _PendingCommand(answer, body)
+        self._pending[command.id] = answer, body
         try:
             async with asyncio.timeout(timeout_s):
                 if line.state in _FINAL_STATES:
@@ -247,10 +240,9 @@ class Client:
             raise NoAnswer(where, line.state) from None
         finally:
             self._pending.pop(command.id, None)
-        if command.cmd == "snapshot" and reply.result is not None:
-            boot = reply.result.get("boot")
-            if isinstance(boot, str):
-                self.boot = boot
+        boot = reply.result.get("boot") if command.cmd == "snapshot" and reply.result else None
+        if isinstance(boot, str):
+            self.boot = boot
         return reply
 
     def _open_commands(self) -> TableConnection:
@@ -273,17 +265,12 @@ class Client:
         return line
 
     def _on_command_state(self, state: TableConnectionState) -> None:
-        open_ = [asked for asked in self._pending.values() if not asked.answer.done()]
-        if state in _FINAL_STATES:
-            for asked in open_:
-                asked.answer.set_exception(NoAnswer(self._failure_text(state), state))
-        elif (
-            state is TableConnectionState.OPEN
-            and self._was_down
-            and self._command_connection is not None
-        ):
-            for asked in open_:
-                send_or_drop(self._command_connection.socket, [asked.body])
+        line, is_open = self._command_connection, state is TableConnectionState.OPEN
+        for answer, body in [asked for asked in self._pending.values() if not asked[0].done()]:
+            if state in _FINAL_STATES:
+                answer.set_exception(NoAnswer(self._failure_text(state), state))
+            elif is_open and self._was_down and line is not None:
+                send_or_drop(line.socket, [body])
         self._was_down = state is TableConnectionState.DOWN
 
     async def _take_replies(self, line: TableConnection) -> None:
@@ -296,8 +283,8 @@ class Client:
             if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # No table sends such an answer.
                 continue
             asked = self._pending.get(reply.id)
-            if asked is not None and not asked.answer.done():
-                asked.answer.set_result(reply)
+            if asked is not None and not asked[0].done():
+                asked[0].set_result(reply)
 
     def _failure_text(self, state: TableConnectionState, what: str = "") -> str:
         said = ", ".join(filter(None, (what, str(state))))

@@ -182,8 +182,13 @@ class TableConnection:
     async def follow_monitor(self) -> None:
         """Update the state from the socket's monitor until this task is cancelled."""
         while True:
-            seen = await recv_monitor_message(self._monitor)
-            self._on_event(seen["event"])
+            event = (await recv_monitor_message(self._monitor))["event"]
+            before, self._monitored = self._monitored, next_state(self._monitored, event)
+            if self.state is not before.state:
+                self._on_change(self.state)
+            if needs_retry(event) and self._retry_timer is None:
+                loop = asyncio.get_running_loop()
+                self._retry_timer = loop.call_later(self._retry_interval_s, self._reconnect)
 
     def close(self) -> None:
         """Close the socket and its monitor, and cancel the timer."""
@@ -192,14 +197,6 @@ class TableConnection:
         self.socket.disable_monitor()
         self._monitor.close()
         self.socket.close()
-
-    def _on_event(self, event: int) -> None:
-        before, self._monitored = self._monitored, next_state(self._monitored, event)
-        if self.state is not before.state:
-            self._on_change(self.state)
-        if needs_retry(event) and self._retry_timer is None:
-            loop = asyncio.get_running_loop()
-            self._retry_timer = loop.call_later(self._retry_interval_s, self._reconnect)
 
     def _reconnect(self) -> None:
         self._retry_timer = None

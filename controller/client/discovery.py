@@ -97,7 +97,6 @@ def reachable_address(bound: str) -> str:
 
 SERVICE_TYPE: Final = "_dealtable._tcp.local."
 ANNOUNCEMENT_VERSION: Final = "1"
-_PORTS: Final = range(1, 65_536)
 _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
 _TABLE_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
@@ -159,7 +158,13 @@ def parse_service(
     properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
 ) -> TableAnnouncement:
     """Return the table that a received announcement describes. Raises BadAnnouncement."""
-    fields = _decode_fields(properties)
+    try:
+        fields = {
+            name.decode("ascii"): (value or b"").decode("ascii")
+            for name, value in properties.items()
+        }
+    except UnicodeDecodeError:
+        raise BadAnnouncement("it has text that is not ASCII") from None
     if fields.get("v") != ANNOUNCEMENT_VERSION:
         raise BadAnnouncement(f"version {fields.get('v')}, expected {ANNOUNCEMENT_VERSION}")
     try:
@@ -185,18 +190,8 @@ def parse_service(
     return found
 
 
-def _decode_fields(properties: Mapping[bytes, bytes | None]) -> dict[str, str]:
-    try:
-        return {
-            name.decode("ascii"): (value or b"").decode("ascii")
-            for name, value in properties.items()
-        }
-    except UnicodeDecodeError:
-        raise BadAnnouncement("it has text that is not ASCII") from None
-
-
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) in _PORTS):
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65_536):
         raise ValueError(f"{text}: expected a port")
     return int(text)
 

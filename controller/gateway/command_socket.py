@@ -46,8 +46,7 @@ class BadCommand(Exception):
 
 def parse_command(payload: bytes) -> ClientCommand:
     """Return the command that `payload` contains. Raises BadCommand."""
-    if len(payload) > MAX_COMMAND_BYTES:
-        size = len(payload)
+    if (size := len(payload)) > MAX_COMMAND_BYTES:
         raise BadCommand(
             Words(f"{size} bytes", f"{size}字节"),
             Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节"),
@@ -60,8 +59,7 @@ def parse_command(payload: bytes) -> ClientCommand:
         raise BadCommand(
             found, Words("a command in JSON", "一条命令"), _read_id(payload)
         ) from wrong
-    size = len(command.id)
-    if not 0 < size <= MAX_ID_CHARACTERS:
+    if not 0 < (size := len(command.id)) <= MAX_ID_CHARACTERS:
         found = Words(f"an id of {size} characters", f"id 为{size}个字符")
         raise BadCommand(found, Words(f"1 to {MAX_ID_CHARACTERS}", f"1至{MAX_ID_CHARACTERS}个"))
     if is_too_deep(command.args):
@@ -202,10 +200,8 @@ class CommandSocket:
             reply = refusal_reply(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             self._reply(envelope, reply)
             return
-        refused = self._refusal_before_machine(
-            ConnectedPeer(peer, str(frames[-1]["Peer-Address"])), command
-        )
-        if refused is not None:
+        sender = ConnectedPeer(peer, str(frames[-1]["Peer-Address"]))
+        if (refused := self._refusal_before_machine(sender, command)) is not None:
             self._reply(envelope, refused, command.cmd)
             return
         self._last_ref += 1
@@ -223,8 +219,7 @@ class CommandSocket:
         self, peer: ConnectedPeer, command: ClientCommand
     ) -> CommandReply | None:
         """Return the refusal of a command that must not go to the machine, or None."""
-        refused = self._refusal_of_peer(peer)
-        if refused is not None:
+        if (refused := self._refusal_of_peer(peer)) is not None:
             return refusal_reply(command.id, refused.code, **refused.evidence)
         if self._pending_by_key[peer.key] >= MAX_PENDING_PER_KEY:
             found = Words(
@@ -232,21 +227,20 @@ class CommandSocket:
                 f"{MAX_PENDING_PER_KEY}条命令尚待应答",
             )
             most = Words(f"{MAX_PENDING_PER_KEY} at a time", f"同时{MAX_PENDING_PER_KEY}条")
-            return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
-        if not self._rate_limiter.try_take(peer.key, asyncio.get_running_loop().time()):
+        elif not self._rate_limiter.try_take(peer.key, asyncio.get_running_loop().time()):
             found = Words(f"more than {COMMAND_BURST:g} at once", f"一次超过{COMMAND_BURST:g}条")
             most = Words(f"{COMMANDS_PER_S:g} a second on and on", f"持续每秒{COMMANDS_PER_S:g}条")
-            return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
-        return None
+        else:
+            return None
+        return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
 
     def _remove_pending(self, ref: int) -> _PendingCommand | None:
         waiting = self._pending.pop(ref, None)
-        if waiting is None:
-            return None
-        waiting.timer.cancel()
-        self._pending_by_key[waiting.peer] -= 1
-        if not self._pending_by_key[waiting.peer]:
-            del self._pending_by_key[waiting.peer]
+        if waiting is not None:
+            waiting.timer.cancel()
+            self._pending_by_key[waiting.peer] -= 1
+            if not self._pending_by_key[waiting.peer]:
+                del self._pending_by_key[waiting.peer]
         return waiting
 
     def _on_timeout(self, ref: int) -> None:

@@ -53,22 +53,19 @@ class TopicLimits:
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
+            is_served = any(served.startswith(topic) for served in self._served)
             # A client may unsubscribe a topic that another client keeps.
             if sign == _UNSUBSCRIBE and peer == NO_PEER:
                 owner = self._unserved.pop(topic, None)
                 if owner is not None:
                     self._bytes_by_peer[owner] -= len(topic) + BYTES_PER_TOPIC
-            elif sign == _SUBSCRIBE and not self.is_served(topic) and topic not in self._unserved:
+            elif sign == _SUBSCRIBE and not is_served and topic not in self._unserved:
                 self._unserved[topic] = peer
                 self._bytes_by_peer[peer] += len(topic) + BYTES_PER_TOPIC
         return peer == NO_PEER or (
             self._rate_limiter.try_take(peer, now_s)
             and self._bytes_by_peer[peer] <= MAX_TOPIC_BYTES
         )
-
-    def is_served(self, prefix: bytes) -> bool:
-        """Return True if a topic of the feed begins with this prefix."""
-        return any(topic.startswith(prefix) for topic in self._served)
 
     def clear(self) -> None:
         """Remove all subscriptions, because their connections have ended."""
@@ -127,10 +124,10 @@ class FeedSocket:
         frames = [message.topic.encode(), bytes(message.body)]
         if self._held_back is None:
             self._send(frames)
-        else:
-            self._held_back.append(frames)
-            if len(self._held_back) >= MAX_HELD_BACK:
-                self._send_held_back()
+            return
+        self._held_back.append(frames)
+        if len(self._held_back) >= MAX_HELD_BACK:
+            self._send_held_back()
 
     def hold_back(self) -> None:
         """Postpone all messages that are published from now on. Their order stays."""
@@ -166,7 +163,11 @@ class FeedSocket:
         loop = asyncio.get_running_loop()
         while True:
             frames = await self.socket.recv_multipart(copy=False)
-            peer, asked = _peer_of(frames[0]), [frame.bytes for frame in frames]
+            try:
+                peer = ConnectedPeer(str(frames[0]["User-Id"]), str(frames[0]["Peer-Address"]))
+            except zmq.ZMQError:
+                peer = NO_PEER
+            asked = [frame.bytes for frame in frames]
             if not self._topic_limits.accept(peer, asked, loop.time()):
                 self.hold_back()
                 self.socket.close()  # This also drops everything that its clients had queued.
@@ -211,11 +212,3 @@ class FeedSocket:
         self._repeat_timer = None
         if self._state is not None and not self.socket.closed:
             send_or_drop(self.socket, self._state)
-
-
-def _peer_of(frame: zmq.Frame) -> ConnectedPeer:
-    """Return the sender of a message, or NO_PEER for a message of libzmq itself."""
-    try:
-        return ConnectedPeer(str(frame["User-Id"]), str(frame["Peer-Address"]))
-    except zmq.ZMQError:
-        return NO_PEER

@@ -150,8 +150,7 @@ class _MachineProtocol(asyncio.Protocol):
                 raise GatewayProtocolError(
                     f"hello of table {message.table!r}, expected {self._table!r} once"
                 )
-            self.hello_received = True
-            self.answers_metrics = message.metrics
+            self.hello_received, self.answers_metrics = True, message.metrics
         elif not self.hello_received:
             raise GatewayProtocolError("a machine that does not send hello first")
         self._on_message(message)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple, TypeVar
 
-from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from prometheus_client import ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.metrics_core import (
     CounterMetricFamily,
@@ -172,15 +172,13 @@ def render_metrics(
     Each number has the labels `table` and `simulated`. A number whose name or labels match no
     family is left out, because its machine has another version.
     """
-    registry = CollectorRegistry(auto_describe=False)
     whose = {"table": table, "simulated": simulated}
     metrics = list(_build_metrics(samples, distributions))
     for metric in metrics:
         metric.samples = [
             sample._replace(labels=whose | sample.labels) for sample in metric.samples
         ]
-    registry.register(_FixedCollector(metrics))
-    return generate_latest(registry)
+    return generate_latest(_FixedCollector(metrics))
 
 
 class _FixedCollector(Collector):
@@ -196,8 +194,7 @@ class _FixedCollector(Collector):
 def _build_metrics(
     samples: Sequence[MetricSample], distributions: Sequence[MetricDistribution]
 ) -> Iterator[Metric]:
-    numbers = _group_by_family(samples)
-    histograms = _group_by_family(distributions)
+    numbers, histograms = _group_by_family(samples), _group_by_family(distributions)
     for key, family in METRIC_FAMILIES.items():
         if family.kind == "histogram" and key in histograms:
             yield _histogram_metric(family, histograms[key])

@@ -164,7 +164,11 @@ class MetricsEndpoint:
         self._clients.add(writer)
         try:
             async with asyncio.timeout(SCRAPE_TIMEOUT_S):
-                writer.write(await self._answer(await _read_request_line(reader)))
+                request = None
+                with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    request = head.split(b"\r\n", 1)[0].decode("ascii", "replace")
+                writer.write(await self._answer(request))
                 await writer.drain()
         except (TimeoutError, OSError):
             pass
@@ -182,14 +186,6 @@ class MetricsEndpoint:
             return _encode_response("404 Not Found", f"only {METRICS_PATH} is here\n".encode())
         body, kind = await self._render()
         return _encode_response("200 OK", body, kind=kind)
-
-
-async def _read_request_line(reader: asyncio.StreamReader) -> str | None:
-    """Read a request with all its headers. Return its first line, or None if it is invalid."""
-    with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        head = await reader.readuntil(b"\r\n\r\n")
-        return head.split(b"\r\n", 1)[0].decode("ascii", "replace")
-    return None
 
 
 def _encode_response(status: str, body: bytes, more: str = "", kind: str = _PLAIN_TEXT) -> bytes:

@@ -48,13 +48,6 @@ _log = structlog.get_logger("console")
 T = TypeVar("T")
 
 
-class TimedAssignment(msgspec.Struct, frozen=True, gc=False):
-    """A person who goes to a table, and the time when the person was assigned."""
-
-    person: str
-    since_ms: int
-
-
 class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
     """An opened hand, with the position of its entry in the journal of its table."""
 
@@ -89,11 +82,12 @@ class ChiefNotes:
         self._match_started_at: dict[str, JournalPosition] = {}
         self._opened_hands: dict[str, tuple[OpenedHandEntry, ...]] = {}
         self._disagreements: tuple[HeadConflict, ...] = ()
-        self._assignments: dict[str, TimedAssignment] = {}
+        # The person who goes to a table, and the time when the person was assigned.
+        self._assignments: dict[str, tuple[str, int]] = {}
         self._finished_count: Counter[str] = Counter()
         self._finished_ms: Counter[str] = Counter()
         self._command_count: Counter[str] = Counter()
-        self._unsubscribe: Unsubscribe | None = None
+        self._unsubscribe: Unsubscribe = lambda: None
         self._poll_task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -103,8 +97,7 @@ class ChiefNotes:
 
     async def close(self) -> None:
         """Stop receiving events and reading the archive."""
-        if self._unsubscribe is not None:
-            self._unsubscribe()
+        self._unsubscribe()
         if self._poll_task is not None:
             self._poll_task.cancel()
             await asyncio.gather(self._poll_task, return_exceptions=True)
@@ -115,8 +108,8 @@ class ChiefNotes:
             name: since_ms + by_ms for name, since_ms in self._first_seen_ms.items()
         }
         self._assignments = {
-            table: TimedAssignment(way.person, way.since_ms + by_ms)
-            for table, way in self._assignments.items()
+            table: (person, since_ms + by_ms)
+            for table, (person, since_ms) in self._assignments.items()
         }
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> ChiefView:
@@ -125,14 +118,13 @@ class ChiefNotes:
         names = {name for table, state in found for name in open_matter_names(table, state)}
         self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
         self._note_assignments(snapshots, now_ms)
-        people = {way.person for way in self._assignments.values()}
+        people = {person for person, _ in self._assignments.values()}
         people |= self._finished_count.keys() | self._command_count.keys()
-        heads = {one.table: self._unsigned_heads(one.table) for one in snapshots}
         noted = HallNotes(
             first_seen_ms=self._first_seen_ms,
             opened_hands=[each.hand for hands in self._opened_hands.values() for each in hands],
             disagreements=self._disagreements,
-            unsigned_heads=heads,
+            unsigned_heads={one.table: self._unsigned_heads(one.table) for one in snapshots},
             workloads=[self._workload_of(person) for person in sorted(people)],
             manifest=self._manifest,
         )
@@ -176,21 +168,21 @@ class ChiefNotes:
         going = {
             one.table: who for one in snapshots if (who := self._assigned_to(one.table)) is not None
         }
-        for table, way in list(self._assignments.items()):
-            if going.get(table) != way.person:
+        for table, (person, since_ms) in list(self._assignments.items()):
+            if going.get(table) != person:
                 del self._assignments[table]
-                self._finished_count[way.person] += 1
-                self._finished_ms[way.person] += now_ms - way.since_ms
+                self._finished_count[person] += 1
+                self._finished_ms[person] += now_ms - since_ms
         for table, person in going.items():
-            self._assignments.setdefault(table, TimedAssignment(person, now_ms))
+            self._assignments.setdefault(table, (person, now_ms))
 
     def _workload_of(self, person: str) -> Workload:
-        ways = {table: way for table, way in self._assignments.items() if way.person == person}
+        ways = {table: since for table, (who, since) in self._assignments.items() if who == person}
         done = self._finished_count[person]
         return Workload(
             person=person,
             tables=tuple(sorted(ways, key=natural_sort_key)),
-            since_ms=min((way.since_ms for way in ways.values()), default=None),
+            since_ms=min(ways.values(), default=None),
             done=done,
             average_ms=self._finished_ms[person] // done if done else None,
             orders=self._command_count[person],

@@ -210,11 +210,9 @@ class Hall:
 
     def _publish_hall_parts(self, now_ms: int) -> None:
         seen = [self._tables.snapshot(table) for table in self._tables.ids]
-        # Without the states that cannot be shown, these parts can still be built.
-        seen = [
-            msgspec.structs.replace(one, state=None) if one.table in self._unrenderable else one
-            for one in seen
-        ]
+        for at, one in enumerate(seen):
+            if one.table in self._unrenderable:  # Without its state, the parts can be built.
+                seen[at] = msgspec.structs.replace(one, state=None)
         for name, (made, roles) in self._hall_parts.items():
             try:
                 body = msgspec.json.encode(made(seen, now_ms))
@@ -232,9 +230,5 @@ class Hall:
 
 def own_account_json(person: Account) -> dict[str, Any]:
     """Return the data of an account for the page of the account's own person."""
-    return {
-        "name": person.name,
-        "role": person.role.value,
-        "language": person.language,
-        "table": person.table,
-    }
+    role, language = person.role.value, person.language
+    return {"name": person.name, "role": role, "language": language, "table": person.table}

@@ -124,8 +124,10 @@ class TablePages:
         for page in self._pages.values():
             _cancel_expiry(page)
         self._dispatcher.on_commands_changed = self._hall.on_wait_changed = lambda table: None
-        tasks = [task for page in self._pages.values() for task in page.tasks]
-        tasks += self._refresh_tasks
+        tasks = [
+            *self._refresh_tasks,
+            *(one for page in self._pages.values() for one in page.tasks),
+        ]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -142,8 +144,7 @@ class TablePages:
             self._tables.snapshot(table)
         except KeyError:
             raise unknown_table(table) from None
-        key = table, role
-        page = self._pages.get(key)
+        page = self._pages.get(key := (table, role))
         if page is not None and page.expiry_timer and page.failed.is_set():
             _cancel_expiry(page)
             self._expire(key, page)
@@ -325,8 +326,7 @@ class TablePages:
             if now is None or now == asked:
                 await page.changed.wait()
                 continue
-            answered = await self._load_offers(table, role, page)
-            asked = now if answered else None
+            asked = now if await self._load_offers(table, role, page) else None
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
@@ -361,11 +361,5 @@ async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
     """Return the newest MAX_LINES lines that are not quiet, and the quiet lines between them."""
-    found: list[TableEventLine] = []
-    loud = 0
-    for line in reversed(lines):
-        loud += not line.quiet
-        if loud > MAX_LINES:
-            break
-        found.append(line)
-    return found[::-1]
+    loud = [at for at, line in enumerate(lines) if not line.quiet]
+    return list(lines if len(loud) <= MAX_LINES else lines[loud[-MAX_LINES - 1] + 1 :])

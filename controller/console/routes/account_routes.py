@@ -54,21 +54,17 @@ class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 async def log_in(request: ConsoleRequest) -> Response:
     """Begin a session, and return the session's cookie to the browser."""
-    said = await request.read_json(_LoginRequest)
-    person, token = await request.console.sessions.log_in(
-        said.name, said.pin, _client_address(request)
-    )
+    said, sessions = await request.read_json(_LoginRequest), request.console.sessions
+    person, token = await sessions.log_in(said.name, said.pin, _client_address(request))
     if request.token:  # A copied cookie of the old session must not work.
-        await request.console.sessions.log_out(request.token)
+        await sessions.log_out(request.token)
     return _with_cookie(request, person, token)
 
 
 async def accept_invitation(request: ConsoleRequest) -> Response:
     """Store the PIN that an invited person has chosen, and log that person in."""
-    said = await request.read_json(_AcceptRequest)
-    person, token = await request.console.sessions.accept_invitation(
-        said.code, said.pin, _client_address(request)
-    )
+    said, sessions = await request.read_json(_AcceptRequest), request.console.sessions
+    person, token = await sessions.accept_invitation(said.code, said.pin, _client_address(request))
     return _with_cookie(request, person, token)
 
 
@@ -95,10 +91,8 @@ async def set_language(request: ConsoleRequest) -> dict[str, Any]:
 
 async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
     """List all accounts. An account with an invitation has the invitation's end."""
-    return {
-        "people": await request.console.sessions.list_accounts(),
-        "now_ms": request.console.now_ms(),
-    }
+    people = await request.console.sessions.list_accounts()
+    return {"people": people, "now_ms": request.console.now_ms()}
 
 
 async def invite(request: ConsoleRequest) -> dict[str, Any]:

@@ -125,8 +125,7 @@ def _tables_meant(
     does not need the action. Raises RequestError for a table of another area.
     """
     tables = request.console.tables
-    there = {table: tables.snapshot(table) for table in tables.ids}
-    there = {table: seen for table, seen in there.items() if seen.area == area}
+    there = {one: seen for one in tables.ids if (seen := tables.snapshot(one)).area == area}
     if not there:
         raise RequestError(404, f"there is no area {area}", f"没有{area}区")
     if area_request.tables is not None:
@@ -136,10 +135,11 @@ def _tables_meant(
         return list(dict.fromkeys(area_request.tables)), ()
     meant = [table for table, seen in there.items() if seen.state and kind.is_meant_for(seen.state)]
     now_ms = request.console.now_ms()
-    dark = (
-        table for table, seen in there.items() if seen.freshness(now_ms)[0] is not Freshness.LIVE
+    return meant, tuple(
+        table
+        for table, seen in there.items()
+        if seen.freshness(now_ms)[0] is not Freshness.LIVE and table not in meant
     )
-    return meant, tuple(table for table in dark if table not in meant)
 
 
 def command_id(request_id: str, table: str) -> str:

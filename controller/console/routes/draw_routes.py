@@ -54,7 +54,10 @@ async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
     Raises RequestError if the file or the earlier penalties differ from the preview, or if the draw
     has an error.
     """
-    tables = _tables_of_area(request)
+    area, known = request.path_params["area"], request.console.tables
+    tables = [one for one in known.ids if area in (_ALL_AREAS, known.snapshot(one).area)]
+    if not tables:
+        raise RequestError(404, f"no area is called {area[:24]}", f"没有名为{area[:24]}的区")
     file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])
     read = await request.console.read_after_flush(
         lambda: _add_records(EarlierRulings(request.console.engine), file)
@@ -90,14 +93,6 @@ def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
         return earlier_penalties(before[said.event], {said.pairs.NS.id, said.pairs.EW.id})
 
     return with_records(file, record_of)
-
-
-def _tables_of_area(request: ConsoleRequest) -> list[str]:
-    area, tables = request.path_params["area"], request.console.tables
-    found = [one for one in tables.ids if area in (_ALL_AREAS, tables.snapshot(one).area)]
-    if not found:
-        raise RequestError(404, f"no area is called {area[:24]}", f"没有名为{area[:24]}的区")
-    return found
 
 
 def _preview_with_states(request: ConsoleRequest, read: Draw) -> dict[str, Any]:

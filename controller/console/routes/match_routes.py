@@ -35,8 +35,7 @@ async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
         reply = await request.console.dispatcher.query(table, "sheet")
     except RequestError:
         sheets = ScoreSheetStore(request.console.engine, request.console.now_ms)
-        newest = await request.console.read(sheets.newest)
-        last = [one for one in newest if one.table == table]
+        last = [one for one in await request.console.read(sheets.newest) if one.table == table]
         if not last:
             raise
         return build_sheet_view(last[0].sheet, (), last[0].kept_ms)
@@ -59,11 +58,8 @@ async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
             f"another table answers in the name of table {table}",
             f"以{table}之名应答的是另一张台",
         )
-    seen = request.console.tables.snapshot(table)
-    return build_sheet_view(
-        with_wall_times(sheet, seen.state),
-        _versions(await _stored_sheets(request, sheet.match, table)),
-    )
+    timed = with_wall_times(sheet, request.console.tables.snapshot(table).state)
+    return build_sheet_view(timed, _versions(await _stored_sheets(request, sheet.match, table)))
 
 
 async def get_table_sheet_csv(request: ConsoleRequest) -> Response:

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -96,12 +98,9 @@ def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
     """Return all rulebooks, alone and with the regulations of each event (tournament)."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
-    for event in events:
-        for name in names:
-            try:
-                found.append(load_profile(name, event))
-            except ProfileError:
-                continue  # The event's file is for another rulebook.
+    for event, name in product(events, names):
+        with suppress(ProfileError):  # The event's file may be for another rulebook.
+            found.append(load_profile(name, event))
     return rulebooks_by_hash(found)
 
 

@@ -37,7 +37,8 @@ from controller.console.view.ruling_cases import (
     lost_time_with_reasons,
     read_rulings,
 )
-from controller.messages import CommandReply, PublicState
+from controller.faults import Language
+from controller.messages import PublicState
 from controller.rules.combos.card_tokens import QuestionError
 from controller.rules.combos.play_ruling import ContainedKinds, PlayRuling
 from controller.rules.penalties.proposals import PenaltyProposal
@@ -80,47 +81,29 @@ class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = False
 
 
-class ChargeAnswers(msgspec.Struct, frozen=True, kw_only=True):
-    """All legal answers to a charge. The answer of the penalty ladder itself comes first."""
-
-    choices: tuple[PenaltyChoice, ...]
-
-
-class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of text in English and in Chinese."""
-
-    en: str
-    zh: str
-
-
 class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """The reason why a table gives no answer."""
+    """The reason why a table gives no answer, in English and in Chinese."""
 
-    refused: BilingualLine
-
-
-class NonsenseAnswer(BilingualLine, frozen=True, tag_field="type", tag="nonsense"):
-    """The reason why a question on combinations has no answer."""
+    refused: dict[Language, str]
 
 
 async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
     return _load_rulebook(request.path_params["profile"])
 
 
-async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | NonsenseAnswer:
-    """Return the answer to a question on combinations."""
+async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | dict[str, str]:
+    """Return the answer to a question on combinations, or the reason why it has no answer."""
     question = await request.read_json(CombinationQuestion)
     try:
         return judge_question(_load_profile(question.profile), question)
     except QuestionError as mistake:
-        return NonsenseAnswer(en=mistake.words.en, zh=mistake.words.zh)
+        return {"type": "nonsense", "en": mistake.words.en, "zh": mistake.words.zh}
 
 
 async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
     """Return the data of the ruling desk for the match at a table."""
     state = _table_state(request)
-    match = state.match
-    if match.match is None:
+    if (match := state.match).match is None:
         return RulingDeskView()
     profile = _load_profile(match.profile)
     counts = cards_due(match, profile.hand)
@@ -136,10 +119,10 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
     )
 
 
-async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
-    """Return the rulings that are legal for an offence.
+async def _list_answers(request: ConsoleRequest) -> dict[str, list[PenaltyChoice]] | TableRefusal:
+    """Return the legal answers to a charge, which the table computes from earlier penalties.
 
-    The table computes them from earlier penalties.
+    The answer of the penalty ladder itself comes first.
     """
     said = dict(request.http_request.query_params)
     try:
@@ -152,18 +135,14 @@ async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal
         return result
     deal = _table_state(request).match.deal or 0
     earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
-    return ChargeAnswers(
-        choices=tuple(
-            build_penalty_choice(proposal, earlier)
-            for proposal in msgspec.convert(result["proposals"], list[PenaltyProposal])
-        )
-    )
+    proposals = msgspec.convert(result["proposals"], list[PenaltyProposal])
+    return {"choices": [build_penalty_choice(one, earlier) for one in proposals]}
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
     """Request from the table the effect that a decision would have on levels and deals."""
-    said = await request.read_json(ForeseeArgs)
-    return await _query_table(request, "foresee", msgspec.to_builtins(said))
+    args = msgspec.to_builtins(await request.read_json(ForeseeArgs))
+    return await _query_table(request, "foresee", args)
 
 
 async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
@@ -177,14 +156,11 @@ async def _query_table(
     """Return a table's answer. Raises RequestError if the table is unknown or silent."""
     table = request.path_params["id"]
     _table_state(request)
-    reply: CommandReply = await request.console.dispatcher.query(
-        table, cmd, args, request.person.role
-    )
-    error = reply.error
-    if error is not None:
+    reply = await request.console.dispatcher.query(table, cmd, args, request.person.role)
+    if (error := reply.error) is not None:
         zh = "；".join(filter(None, (error.message_zh, error.action_zh)))
         en = ": ".join(filter(None, (error.message, error.action)))
-        return TableRefusal(refused=BilingualLine(en=en, zh=zh or en))
+        return TableRefusal(refused={"en": en, "zh": zh or en})
     if reply.result is None:
         raise RequestError(502, "the table's answer has no result", "本台的回答无法识别")
     return reply.result

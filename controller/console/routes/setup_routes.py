@@ -112,11 +112,8 @@ async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
 async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
     """Return the tables that announce themselves now. Each request prolongs the search."""
     network = discovery_of(request.console)
-    heard = network.list_found()
-    return {
-        "why_not": network.listen_error,
-        "found": [_found_table(request.console, one) for one in heard],
-    }
+    found = [_found_table(request.console, one) for one in network.list_found()]
+    return {"why_not": network.listen_error, "found": found}
 
 
 async def enrol(request: ConsoleRequest) -> EnrolledTable:

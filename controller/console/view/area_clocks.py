@@ -227,9 +227,7 @@ def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> A
             key=lambda one: (said[one], ANNOUNCEMENTS.index(one)),
             default=None,
         ),
-        added=tuple(
-            TableAddedTime(clock.table, clock.added_s) for clock in clocks if clock.added_s
-        ),
+        added=tuple(TableAddedTime(one.table, one.added_s) for one in clocks if one.added_s),
         differs=tuple(_differing_clocks(clocks, running, up_ms, left_s)),
         behind=tuple(_slow_tables(heard)),
     )

@@ -247,9 +247,7 @@ def build_chief_view(
             finding for one in snapshots for finding in list_integrity_findings(one, now_ms, notes)
         ),
         overrun=tuple(estimate_overruns(playing, now_ms)),
-        equal=tuple(
-            found for one, state in playing if (found := _level_tie(one, state)) is not None
-        ),
+        equal=tuple(tie for one, state in playing if (tie := _level_tie(one, state)) is not None),
         at_a=tuple(
             each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
         ),
@@ -268,12 +266,8 @@ def _level_tie(snapshot: TableSnapshot, state: PublicState) -> LevelTie | None:
         return None
     if not due and match.announced not in NEAR_END_ANNOUNCEMENTS:
         return None
-    return LevelTie(
-        table=snapshot.table,
-        level=level,
-        ends_ms=clock_end_ms(state, snapshot.contact_times.received_ms),
-        due=due,
-    )
+    ends_ms = clock_end_ms(state, snapshot.contact_times.received_ms)
+    return LevelTie(table=snapshot.table, level=level, ends_ms=ends_ms, due=due)
 
 
 def _tables_at_level_a(table: str, match: PublicMatch) -> Iterator[TableAtLevelA]:
@@ -286,21 +280,11 @@ def _tables_at_level_a(table: str, match: PublicMatch) -> Iterator[TableAtLevelA
 def _heavy_outcomes(table: str, match: PublicMatch) -> Iterator[HeavyOutcome]:
     for ruling in match.rulings:
         if ruling.state == "decided" and ruling.penalty in HEAVY_PENALTIES:
-            yield HeavyOutcome(
-                table=table,
-                words_en=f"{ruling.penalty_en}: {ruling.offence_en}",
-                words_zh=f"{ruling.penalty_zh}：{ruling.offence_zh}",
-                side=ruling.side,
-                deal=ruling.deal,
-                by=ruling.approved_by or ruling.by,
-            )
+            en = f"{ruling.penalty_en}: {ruling.offence_en}"
+            words = Words(en, f"{ruling.penalty_zh}：{ruling.offence_zh}")
+            by = ruling.approved_by or ruling.by
+            yield fill_struct(HeavyOutcome, ruling, table=table, words=words, by=by)
     verdict = match.verdict
     if verdict is not None and verdict.how in LOST_VERDICTS:
-        yield HeavyOutcome(
-            table=table,
-            words_en=verdict.how_en,
-            words_zh=verdict.how_zh,
-            side=verdict.winner,
-            deal=match.deal,
-            by="",
-        )
+        words, side = Words(verdict.how_en, verdict.how_zh), verdict.winner
+        yield fill_struct(HeavyOutcome, match, table=table, words=words, side=side, by="")

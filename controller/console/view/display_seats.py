@@ -47,19 +47,15 @@ def list_buttons(
     if waits and match.phase in _BUTTONS_BY_PHASE:
         yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
     if match.suspended is None:
-        yield from _own_buttons(seat, match)
+        if match.phase == "play":
+            if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
+                yield _confirm_button(seat, match, "played")
+            if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
+                yield _button("out", {"seat": seat}, match, "out", hold=True)
+        if match.phase in _COUNT_CLAIM_PHASES and not match.led and match.deal:
+            yield _button("claim_count", {"seat": seat}, match, "claim", hold=True)
     if not called:
         yield _button("call", {"seat": seat}, match, "call")
-
-
-def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    if match.phase == "play":
-        if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
-            yield _confirm_button(seat, match, "played")
-        if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
-            yield _button("out", {"seat": seat}, match, "out", long_press=True)
-    if match.phase in _COUNT_CLAIM_PHASES and not match.led and match.deal:
-        yield _button("claim_count", {"seat": seat}, match, "claim", long_press=True)
 
 
 def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
@@ -76,7 +72,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
-            yield _button("choose", {"payer": payer}, match, "take", about_seat=payer)
+            yield _button("choose", {"payer": payer}, match, "take", of=payer)
     yield _confirm_button(seat, match, "returned")
 
 
@@ -117,30 +113,15 @@ def _confirm_button(
 
     Its command names the phase, so a late touch confirms no later phase.
     """
-    return _button(
-        "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
-    )
+    return _button("confirm", {"seat": seat, "phase": match.phase}, match, text_id, of=about_seat)
 
 
 def _button(
-    cmd: str,
-    args: dict[str, Any],
-    match: PublicMatch,
-    text_id: str,
-    *,
-    about_seat: Seat | None = None,
-    long_press: bool = False,
+    cmd: str, args: dict[str, Any], match: PublicMatch, text_id: str, **more: Any
 ) -> SeatButton:
     bound = COMMANDS[cmd].bound_to == "match"
-    return SeatButton(
-        cmd=cmd,
-        args=args,
-        deal=match.deal if bound else None,
-        attempt=match.attempt if bound else None,
-        say=text_id,
-        of=about_seat,
-        hold=long_press,
-    )
+    deal, attempt = (match.deal, match.attempt) if bound else (None, None)
+    return SeatButton(cmd=cmd, args=args, deal=deal, attempt=attempt, say=text_id, **more)
 
 
 class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):

@@ -97,15 +97,13 @@ def describe_events(
 
 
 def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
+    data = event.data
     if event.kind == "match":
-        return match_event_lines.is_quiet(event.data, context)
+        return match_event_lines.is_quiet(data, context)
     if event.kind == "verdict":
-        return event.data.get("outcome") == "ok"
+        return data.get("outcome") == "ok"
     if event.kind == "command":
-        return (
-            "refused" not in event.data
-            and str(event.data.get("cmd")) not in _COMMANDS_WITHOUT_EVENT
-        )
+        return "refused" not in data and str(data.get("cmd")) not in _COMMANDS_WITHOUT_EVENT
     return event.kind in _STEP_KINDS
 
 
@@ -171,27 +169,18 @@ def _describe_command(data: EventData, context: DealContext) -> Words:
     what = name_of(COMMAND_WORDS, data.get("cmd"))
     person, key = data.get("person"), data.get("who")
     role = name_of(ROLE_WORDS, data.get("role"))
-    end = _describe_answer(data)
+    end = phrases.NO_WORDS  # Most answers have no text.
+    if (refused := data.get("refused")) is not None:
+        why = fault_words([refused])
+        end = Words(f": not carried out, {why.en}", f"：未能执行，{why.zh}")
+    elif (right := (data.get("result") or {}).get("right")) is not None:
+        end = Words(": right", "：正确") if right else Words(": wrong", "：贡错")
     if key == PANEL_KEY:
         return Words(f"a button at the table: {what.en}{end.en}", f"本台按钮：{what.zh}{end.zh}")
     if not person and str(key) == data.get("role"):
         return Words(f"{role.en}: {what.en}{end.en}", f"{role.zh}：{what.zh}{end.zh}")
     who = f"{person} ({key})" if person else str(key)
     return Words(f"{role.en} {who}: {what.en}{end.en}", f"{role.zh} {who}：{what.zh}{end.zh}")
-
-
-def _describe_answer(data: EventData) -> Words:
-    """Describe a command's answer: a refusal, or whether the checked card was right.
-
-    Other answers have no text.
-    """
-    if (refused := data.get("refused")) is not None:
-        why = fault_words([refused])
-        return Words(f": not carried out, {why.en}", f"：未能执行，{why.zh}")
-    right = (data.get("result") or {}).get("right")
-    if right is None:
-        return phrases.NO_WORDS
-    return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
 
 
 def _matter_words(name: Any) -> Words:

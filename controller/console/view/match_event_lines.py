@@ -280,10 +280,6 @@ LINE_BY_MATCH_EVENT: Final[Mapping[str, DescribeEvent]] = {
 _ALSO_MACHINE_EVENTS: Final = frozenset({"Cut", "Dealt", "Misdealt", "ReleaseOrdered"})
 
 
-def _start_deal(data: EventData, context: DealContext) -> DealContext:
-    return DealContext(whole=True, by_hand=context.by_hand)
-
-
 def _add_out(data: EventData, context: DealContext) -> DealContext:
     seat = str(data.get("seat"))
     outs = context.outs if seat in context.outs else (*context.outs, seat)
@@ -292,8 +288,10 @@ def _add_out(data: EventData, context: DealContext) -> DealContext:
 
 _CONTEXT_CHANGES: Final[Mapping[str, Callable[[EventData, DealContext], DealContext]]] = {
     "DealtByHand": lambda data, before: DealContext(by_hand=True),
-    "Released": _start_deal,
-    "Dealt": lambda data, before: _start_deal(data, before) if before.by_hand else before,
+    "Released": lambda data, before: DealContext(whole=True, by_hand=before.by_hand),
+    "Dealt": lambda data, before: (
+        DealContext(whole=True, by_hand=True) if before.by_hand else before
+    ),
     "Out": _add_out,
     "OutWithdrawn": lambda data, before: msgspec.structs.replace(
         before, outs=tuple(seat for seat in before.outs if seat != data.get("seat"))

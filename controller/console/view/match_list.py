@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from operator import attrgetter
+from typing import Final, Literal
 
 import msgspec
 
@@ -42,7 +43,7 @@ class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
     kept_ms: int | None = None
 
 
-class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class AttemptLine(msgspec.Struct, frozen=True, gc=False):
     """One attempt in the list of a match's attempts.
 
     `of_deal`: its number within its deal, from 1 on. `attempt`: the table's number. `revealed`: the
@@ -61,10 +62,11 @@ def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptL
     told = []
     for deal, attempt, revealed in found:
         before[deal] += 1
-        told.append(
-            AttemptLine(deal=deal, of_deal=before[deal], attempt=attempt, revealed=revealed)
-        )
+        told.append(AttemptLine(deal, before[deal], attempt, revealed))
     return told
+
+
+_SHEET_STATE: Final = attrgetter("state", "version", "signed")
 
 
 def build_match_list(
@@ -77,12 +79,7 @@ def build_match_list(
         if line is None:
             continue
         key = line.table, line.match, state.match.start_ms
-        before = lines.get(key)
-        if before is None or (before.state, before.version, before.signed) != (
-            line.state,
-            line.version,
-            line.signed,
-        ):
+        if key not in lines or _SHEET_STATE(lines[key]) != _SHEET_STATE(line):
             lines[key] = line
     order = sorted(
         lines.values(),

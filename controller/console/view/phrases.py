@@ -114,8 +114,7 @@ def offence_words(name: str) -> Words:
 
 def value_words(counts: Any) -> Words:
     """Return a card's value in words: a rank, the level card, or a joker."""
-    named = _VALUES.get(counts)
-    if named is not None:
+    if (named := _VALUES.get(counts)) is not None:
         return named
     rank = rank_text(counts) if isinstance(counts, int) and 2 <= counts <= 14 else str(counts)
     return Words(rank, rank)

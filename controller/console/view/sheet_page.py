@@ -28,7 +28,6 @@ from controller.words import Words, decided_by_words
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 """Characters that begin a formula in a spreadsheet. Some also accept the full-width forms."""
-_BOM: Final = "\ufeff"
 
 
 class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,7 +125,7 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
     writer = csv.writer(out, lineterminator="\r\n")
     table = _SheetRows(sheet, language, zone)
     writer.writerows([safe_cell(cell) for cell in row] for row in table.rows())
-    return _BOM + out.getvalue()
+    return "\ufeff" + out.getvalue()
 
 
 def safe_cell(cell: object) -> str:
@@ -194,20 +193,13 @@ class _SheetRows:
         )
 
     def penalties(self, line: DealLine) -> str:
-        return self.joined(
-            " ".join(
-                filter(
-                    None,
-                    (
-                        self.text(SIGNER_NAMES[one.seat or one.side]),
-                        self.text(Words(one.penalty_en, one.penalty_zh)),
-                        one.article,
-                        self.label("overturned") if one.overturned else "",
-                    ),
-                )
-            )
-            for one in line.penalties
-        )
+        told = []
+        for one in line.penalties:
+            who = self.text(SIGNER_NAMES[one.seat or one.side])
+            what = self.text(Words(one.penalty_en, one.penalty_zh))
+            overturned = self.label("overturned") if one.overturned else ""
+            told.append(" ".join(filter(None, (who, what, one.article, overturned))))
+        return self.joined(told)
 
     def joined(self, parts: Iterable[str]) -> str:
         return ("；" if self._language == "zh" else "; ").join(parts)

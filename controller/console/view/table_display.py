@@ -72,13 +72,10 @@ def build_exchange(match: PublicMatch) -> ExchangeView | None:
     """Return the exchange of cards, or None if no exchange is under way."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
-    paid, laid_back = tuple(_tribute_lines(match)), match.tribute.given
+    paid, back = tuple(_tribute_lines(match)), match.tribute.given
     given = tuple(
         fill_struct(
-            ReturnLine,
-            one,
-            given=one.giver in laid_back,
-            clock=_duty_clock(match, "return", one.giver),
+            ReturnLine, one, given=one.giver in back, clock=_duty_clock(match, "return", one.giver)
         )
         for one in match.tribute.returns
     )
@@ -86,7 +83,7 @@ def build_exchange(match: PublicMatch) -> ExchangeView | None:
         said = any(not one.laid for one in paid)
     else:
         # No line of a card shows that UP may still choose between equal tributes.
-        choice_open = match.tribute.choice_open and not laid_back
+        choice_open = match.tribute.choice_open and not back
         said = not choice_open and any(not one.given for one in given)
     return ExchangeView(pays=paid, gives=given, equal=match.tribute.equal, said=said)
 
@@ -95,14 +92,9 @@ def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
     assert match.tribute is not None
     told = {payment.giver: payment for payment in match.tribute.payments}
     for giver in match.tribute.payers:
-        one = told.get(giver)
-        yield TributeLine(
-            giver=giver,
-            to=one.to if one else None,
-            card=one.card if one else None,
-            laid=giver in match.tribute.laid,
-            clock=_duty_clock(match, "tribute", giver),
-        )
+        to, card = (one.to, one.card) if (one := told.get(giver)) else (None, None)
+        laid, clock = giver in match.tribute.laid, _duty_clock(match, "tribute", giver)
+        yield TributeLine(giver=giver, to=to, card=card, laid=laid, clock=clock)
 
 
 def _duty_clock(match: PublicMatch, duty: str, seat: Seat) -> PublicSeatClock | None:

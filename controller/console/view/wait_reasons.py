@@ -158,14 +158,13 @@ def _call_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
             words_zh=call.words_zh or call.reason,
         )
     for alert in state.alerts:
-        yield WaitReason(
+        yield fill_struct(
+            WaitReason,
             rank=_urgency(alert, state),
             name=alert.name,
             since_ms=stamp_to_epoch_ms(alert.since) + skew_ms,
-            words_en=alert.cause,
-            words_zh=alert.cause_zh,
-            action_en=alert.action,
-            action_zh=alert.action_zh,
+            words=Words(alert.cause, alert.cause_zh),
+            action=Words(alert.action, alert.action_zh),
         )
 
 
