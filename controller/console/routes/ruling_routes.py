@@ -120,7 +120,9 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
 
 
 async def _list_answers(request: ConsoleRequest) -> dict[str, list[PenaltyChoice]] | TableRefusal:
-    """Return the legal answers to a charge, which the table computes from earlier penalties.
+    """Return the rulings that are legal for an offence.
+
+    The table computes them from earlier penalties.
 
     The answer of the penalty ladder itself comes first.
     """
