@@ -23,7 +23,10 @@ _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
 
 def matching(pattern: str, description: str) -> Meta:
-    """Return the conditions for a text that matches `pattern`. Errors show the `description`."""
+    """Return a condition for configuration texts: the whole text must match `pattern`.
+
+    Errors show the `description`.
+    """
     return Meta(pattern=pattern, description=description)
 
 
@@ -140,7 +143,9 @@ class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
     look_ms: Annotated[int, Meta(ge=100, le=2000)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a time limit for a reader that has a trigger wire, because its limit is fixed."""
+        """Refuse `look_ms` for a reader with a trigger wire, because that reader's time limit
+        is fixed.
+        """
         if self.trigger == "wire" and self.look_ms is not None:
             raise ValueError('look_ms: expected nothing, or trigger = "asked"')
 
@@ -225,7 +230,7 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The setting that decides whether the machine deals ahead.
+    """The setting that decides whether the next deal is dealt while the present deal is played.
 
     If `deal_ahead` is true, the machine deals the next deal from another set of cards while the
     present deal is played.
@@ -267,7 +272,9 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def __post_init__(self) -> None:
-        """Refuse equal boards, card sets or users, and `deal_ahead` if all sets have one back."""
+        """Refuse two equal boards, card sets or users, and `deal_ahead` without sets of two
+        different backs.
+        """
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")

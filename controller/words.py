@@ -29,7 +29,7 @@ class WordsError(ValueError):
 
 
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return the texts that `table` has for `names`, each in quotes, in one line.
+    """Return the texts that the dictionary `table` has for `names`, each in quotes, in one line.
 
     A name that is not in `table` is used unchanged.
     """

@@ -73,7 +73,10 @@ class ButtonRole(Enum):
 
 
 class PressKind(Enum):
-    """A stage of a button press. DOWN comes at once, then either SHORT, or HELD after 1.5 s."""
+    """The kinds of stages of a button press.
+
+    DOWN comes at once, then either SHORT, or HELD after 1.5 s.
+    """
 
     DOWN = "down"
     SHORT = "short"
@@ -329,7 +332,7 @@ class PanelDriver:
         )
 
     def _report_hold(self, name: str, pressed_s: float) -> None:
-        """Report a press as HELD.
+        """Report that a button was pressed so long that the press counts as HELD.
 
         If the button was released too early, wait until the release is debounced.
         """

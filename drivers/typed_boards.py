@@ -171,7 +171,7 @@ class DealerBoard(_Board):
         self.link.send(frames.RouteCommand(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
-        """Start lifting the hands, or continue after a stop.
+        """Start lifting the hands, or continue a lift that was interrupted.
 
         A RELEASED event reports that the hands are up.
         """

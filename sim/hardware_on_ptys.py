@@ -75,7 +75,7 @@ class PtyBoard(FirmwareInProcess):
         """Return at once, because a killed board is gone at once."""
 
     async def close(self) -> None:
-        """Switch the board off and remove its link."""
+        """Switch the board off and remove the symbolic link to its port."""
         self.kill()
         self.link.unlink(missing_ok=True)
 
@@ -262,7 +262,7 @@ class HardwareOnPtys(FaultableHardware):
         self.world.add_fault(fault)
 
     async def close(self) -> None:
-        """End the boards, the sockets and the world."""
+        """Stop the boards, the sockets and the simulated mechanics."""
         self._faults.close()
         for starting in self._pending_starts.values():
             starting.cancel()

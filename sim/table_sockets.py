@@ -113,7 +113,10 @@ async def _wait_for_step(world: World, step: ScriptStep) -> None:
 
 
 class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A control request: its name `do` and its arguments `with` (args). The answer has its `id`."""
+    """A control request: its name `do` and its arguments, which the JSON names `with`.
+
+    The answer has its `id`.
+    """
 
     do: str
     id: int = 0

@@ -130,7 +130,7 @@ class WorkerPool(Generic[Result]):
         self._workers: list[tuple[SpawnProcess, Connection]] = []
 
     def __enter__(self) -> Self:
-        """Enter the block. No process is started before its first call."""
+        """Enter the `with` block. No process is started before its first call."""
         return self
 
     def __exit__(self, *why: object) -> None:
@@ -144,7 +144,7 @@ class WorkerPool(Generic[Result]):
     def results(
         self, calls: Iterator[tuple[Key, tuple[object, ...]]]
     ) -> Iterator[tuple[Key, Result | None]]:
-        """Make calls in up to `jobs` processes at the same time, and yield each result when it
+        """Call the function in up to `jobs` processes at once, and yield each result when it
         arrives.
 
         A call is a key and arguments. The next call is taken from `calls` when a worker is free.
@@ -209,7 +209,7 @@ def prepare_worker(parent: int) -> None:
 
 @contextmanager
 def _ctrl_c_postponed() -> Iterator[None]:
-    """Postpone Ctrl-C: raise KeyboardInterrupt after the block instead of inside it.
+    """Postpone Ctrl-C: raise KeyboardInterrupt after the `with` block instead of inside it.
 
     A process that is started in the block does not receive Ctrl-C before it has set up its signals.
     """

@@ -164,14 +164,18 @@ class BoardPair:
             link.mark_kept(link.last_event)
 
     def mark(self) -> int:
-        """Return the number of received events, for `wait_for_event` and `events_since`.
+        """Return how many events were received so far, as a starting point for `events_since`
+        and `wait_for_event`.
 
         These methods then use later events only.
         """
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return the events that were received after `mark`, or those with one of `codes`."""
+        """Return the events that were received after `mark`.
+
+        If `codes` are given, return only events with one of these codes.
+        """
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(
@@ -196,7 +200,7 @@ class BoardPair:
     async def wait_for_status(
         self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
     ) -> DealerStatus:
-        """Read the dealer board's status until `matches` returns True for it, and return it.
+        """Read the dealer board's status repeatedly until `matches` accepts it, and return it.
 
         After `limit_s` seconds, return the last status.
         """
@@ -217,7 +221,7 @@ class BoardPair:
 
     @asynccontextmanager
     async def silence_host(self) -> AsyncIterator[Callable[[], float]]:
-        """Send nothing to the dealer board during the block.
+        """Send nothing to the dealer board during the `with` block.
 
         Yields a function that returns for how many seconds of the silence the board still sent.
         Frames repeated during the silence or at its end do not count as line errors.

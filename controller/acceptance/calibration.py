@@ -50,7 +50,7 @@ SWEEP_END_S: Final = 0.05
 
 
 class CalibrationResult(msgspec.Struct, frozen=True):
-    """The result of a calibration: whether the part is right, and new settings of its board.
+    """The result of a calibration: whether the part is right, and the new board settings.
 
     `settings`: settings of `board` by name, empty if there are none. `why`: the remaining fault, ""
     if the part is right.
@@ -98,7 +98,7 @@ async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> Cali
 
 
 async def calibrate_gate(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Move the gate over its five outlets repeatedly, until it always reaches each of them.
+    """Move the gate to its five outlets again and again until it always reaches them.
 
     The technician makes the gate move more freely.
     """
@@ -179,7 +179,7 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed one batch of cards, and return their times and how many doubled or slipped.
+    """Feed one batch of cards; return their times, and how many were double feeds or slipped.
 
     The times are in milliseconds.
     """
@@ -256,7 +256,7 @@ async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard
 async def _adjust_sensor(
     session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
 ) -> bool:
-    """Request that a sensor is covered or uncovered, and adjusted until it is right.
+    """Ask the technician to cover or uncover a sensor, and to adjust it until it is right.
 
     Return False if the sensor is still wrong at the end.
     """
@@ -283,7 +283,7 @@ async def _adjust_sensor(
 async def _show_while(
     session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
 ) -> bool:
-    """Request a step of the technician, and show the measured values until it is done.
+    """Ask the technician for a step, and show the measured values until it is done.
 
     Return False if the step cannot be done. `look` measures and shows.
     """
@@ -305,7 +305,7 @@ async def _wait_until_still(session: SelftestSession) -> None:
 
 
 def _setting_value(name: str, value: float, bounds: dict[str, tuple[int, int]], to: int) -> int:
-    """Return `value` as a valid value of the board setting `name`.
+    """Return a measured `value` as a permitted value for the board setting `name`.
 
     It is rounded up to a multiple of `to`, and stays within the board's bounds.
     """

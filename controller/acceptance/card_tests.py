@@ -158,7 +158,7 @@ async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
 
 
 async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> bool:
-    """Wait until `source` is empty or has fed card `last`, and every card has landed.
+    """Wait until every card has landed and either `source` is empty or card `last` was fed.
 
     Return False if that does not happen.
     """
@@ -171,7 +171,7 @@ async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> 
 
 
 async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
-    """Raise the hands, have people take them and put them back, and lower the lift."""
+    """Lift the hands, let people take them out and put them back, and lower the lift."""
     bench = session.boards
     if session.figures.has_failed("lift_up"):
         return
@@ -226,7 +226,7 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
 
 
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
-    """Return the place at which the cards of a round stopped.
+    """Return the place in the machine where the cards of a round stopped.
 
     A failure is recorded for the part that stalled or at which a landing was missed.
     """
@@ -321,7 +321,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Request that a person holds a card and releases it. Check that the board recovers."""
+    """Ask a person to hold a card and let it go. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "a card could not be held")
@@ -345,7 +345,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Request that a person puts in two stuck cards. Check that the board detects them."""
+    """Ask a person to put in two cards that stick together. Check that the board detects them."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "a pair could not be laid")

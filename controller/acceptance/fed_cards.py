@@ -27,7 +27,7 @@ from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, Feed
 
 
 class ReadCounts(msgspec.Struct, frozen=True, gc=False):
-    """The number of cards that the reader read, and the numbers of its errors.
+    """How many cards the reader read, and how many errors of each kind it made.
 
     `unreadable`: the first look found no face, or was not sure. `unread`: two more looks failed
     too. `misread`: faces that occurred more often than in a correct set. `wrong`: cards that were
@@ -42,7 +42,7 @@ class ReadCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class CardReads:
-    """The results of the reader's looks at the cards of one attempt, by feed index.
+    """The results of the reader's looks at the cards of one attempt, by the card's number.
 
     They are used only for counts. `composition` contains the number of each of the 54 faces in the
     set. `back` is the back of the set, with the reader board's number for it.
@@ -64,7 +64,7 @@ class CardReads:
         raise TypeError("looks at cards are not copied")
 
     def take_read(self, event: ReadEvent) -> LookOutcome:
-        """Store one look of the reader, and return whether the card needs another look."""
+        """Store one look of the reader, and return whether the card needs another one."""
         reads = self._reads.setdefault(event.index, [])
         reads.append(look_from_event(event))
         return judge_looks(reads, self._back).look
@@ -97,7 +97,7 @@ RoutePlan = Callable[["FedCard"], Outlet | None]
 
 @dataclass
 class FedCard:
-    """One card of an attempt: its route, and the times of its way through the machine.
+    """One card of an attempt: its outlet, and the times of its way through the machine.
 
     Times are in the loop's seconds. A time is None until its event arrives.
     """
@@ -160,7 +160,10 @@ class FedCards:
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Command the board to feed all cards up to `up_to`. Raises BoardRefused, LineLost."""
+        """Command the board to feed cards until number `up_to` is fed.
+
+        Raises BoardRefused, LineLost.
+        """
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:
@@ -179,7 +182,7 @@ class FedCards:
         return True
 
     def send_waiting(self) -> None:
-        """Route the cards in the window that have no outlet yet, if the plan now has one."""
+        """Route the cards that wait in the window, if the plan now has an outlet for them."""
         for card in self.cards_by_index.values():
             if card.look_done and card.route is None:
                 self._send_route(card)

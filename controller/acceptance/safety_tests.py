@@ -124,7 +124,9 @@ async def _test_engine(session: SelftestSession) -> None:
 
 
 def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
-    """Return for each part of the machine whether its sensor is wrong for a machine at rest."""
+    """Return, for each part of the machine, whether its sensor has a wrong value for a machine
+    at rest.
+    """
     seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
@@ -195,7 +197,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
 
 
 async def check_silence_in_feeding(session: SelftestSession) -> None:
-    """Send nothing after the route of one card, and count the cards that are fed then.
+    """Send nothing more after routing one card, and count the cards that are still fed.
 
     The routed card may continue, and the next card may be fed. No other card may be fed.
     """
@@ -235,7 +237,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Check that the emergency stop, which people press, ends all motion of the cards."""
+    """Check that pressing the emergency stop ends all motion of the cards."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

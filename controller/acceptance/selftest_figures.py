@@ -15,7 +15,7 @@ from controller.words import Words
 
 
 class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The two limits of a measured value.
+    """The limit for a warning and the limit for a failure of one measured value.
 
     Beyond `warn`, people are warned. Beyond `fail`, the machine is not used.
     """
@@ -27,7 +27,7 @@ class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 class FigureLimit(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, rename={"sense": "is"}
 ):
-    """The limits of one measured value: a row of limits.toml, which describes each field."""
+    """The limits of one measured value, as a row of limits.toml (which describes the fields)."""
 
     unit: str
     sense: Literal["most", "least"]
@@ -128,7 +128,7 @@ class SelftestFigures:
         return self._keep_worst(name, part, None, note, "fail")
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Store the verdict "warn", because an event is missing, which may be harmless."""
+        """Store the verdict "warn" for an event that is missing, which may be harmless."""
         return self._keep_worst(name, part, None, note, "warn")
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:
@@ -140,7 +140,10 @@ class SelftestFigures:
             self._left_out_why.setdefault((name, each), why)
 
     def has_failed(self, name: str, part: str = "") -> bool:
-        """Return True if a value failed at a part. Without `part`, any part counts."""
+        """Return True if a measured value failed at a part of the machine.
+
+        Without `part`, any part counts.
+        """
         return any(
             each.verdict == "fail"
             for each in self._figures.values()

@@ -50,7 +50,7 @@ class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Operator(Protocol):
-    """The interface to the people who do steps at a machine, or to a simulation of them."""
+    """The interface to the people who do manual steps at a machine, or to their simulation."""
 
     async def do(self, name: StepName, part: str = "") -> bool:
         """Request a step and wait until it is done. Return False if it cannot be done.
@@ -172,7 +172,7 @@ class SelftestSession:
     async def ensure_attempt(
         self, *, full_hopper: bool = False, new_attempt: bool = False
     ) -> FedCards:
-        """Return the present attempt if cards can be fed in it, else a new one.
+        """Return the present attempt if it can feed more cards, otherwise a new one.
 
         `full_hopper`: every card of the set must be in the hopper. Raises MachineNotReady,
         LineLost.
@@ -241,7 +241,7 @@ class SelftestSession:
         return cards
 
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
-        """Feed one card and return it when it has landed or jammed.
+        """Feed one card, wait until it has landed or jammed, and return it.
 
         `plan` returns the outlet of the card. Returns None if no card came to the window. Raises
         MachineNotReady.
@@ -257,7 +257,7 @@ class SelftestSession:
         return None if card.at_window_s is None else card
 
     def plan_any_pocket(self) -> RoutePlan:
-        """Return a plan that uses the pockets whose landing beam has not failed."""
+        """Return a plan for routing cards into the pockets whose sensors have not failed."""
         seats = (Outlet.N, Outlet.W, Outlet.S, Outlet.E)
         good = [seat for seat in seats if not self.figures.has_failed("landing", BEAM_PARTS[seat])]
         return lambda card: good[card.index % len(good)] if good else Outlet.TRAY
@@ -275,7 +275,10 @@ class SelftestSession:
 
 
 def round_robin_plan(hand: int) -> RoutePlan:
-    """Return a plan that fills the four pockets in turn. All other cards go to the tray."""
+    """Return a plan for routing cards that fills the four pockets in turn.
+
+    All other cards go to the tray.
+    """
     given = dict.fromkeys((Outlet.N, Outlet.W, Outlet.S, Outlet.E), 0)
 
     def plan(card: FedCard) -> Outlet:
@@ -291,7 +294,7 @@ def round_robin_plan(hand: int) -> RoutePlan:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return the value that the share `part` of `values` does not exceed.
+    """Return a value that at least the share `part` of `values` does not exceed.
 
     `part` is from 0 to 1. There must be at least one value.
     """

@@ -30,7 +30,7 @@ SET_PART: Final = "set"
 
 
 class WearCounts(msgspec.Struct, frozen=True, gc=False):
-    """The counts from which wear is judged, of one attempt or of several.
+    """The counts of one or more attempts by which wear is judged.
 
     `cards`: cards fed. `refed`: the number of these that were fed from the tray. `extra_looks`:
     looks at a card after the first. `not_landed`: cards whose landing was not seen, and landings
@@ -69,7 +69,7 @@ class AttemptWear(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceNote(msgspec.Struct, frozen=True, gc=False):
-    """A service of a part: it was cleaned or replaced after journal entry `n`.
+    """A note that a part was cleaned or replaced after the journal entry number `n`.
 
     The part of a card set is named like `set:S1`.
     """
@@ -82,7 +82,9 @@ class ServiceNote(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One kind of wear that can be counted: a row of health.toml, which describes each field."""
+    """One kind of wear that can be counted, as a row of health.toml (which describes the
+    fields).
+    """
 
     part: str
     of: str
@@ -128,7 +130,9 @@ class WearReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> tuple[WearFinding, ...]:
-        """Return the findings for which service is due now, then those for which it is due soon."""
+        """Return the signs of wear whose service is due now, then those whose service is due
+        soon.
+        """
         order: tuple[WearDue, ...] = ("now", "soon")
         return tuple(one for due in order for one in self.found if one.due == due)
 
@@ -187,7 +191,7 @@ def _count_event(event: LoggedBoardEvent, looked: set[int]) -> WearCounts | None
 def report_wear(
     attempts: Sequence[AttemptWear], marks: Sequence[ServiceNote] = (), entries: int = 0
 ) -> WearReport:
-    """Return the wear that follows from the counts of attempts and from the services so far.
+    """Return the wear of the machine, from the counts of attempts and the notes on services.
 
     `marks`: the services.
     """

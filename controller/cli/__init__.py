@@ -75,7 +75,9 @@ def raise_cli_error(*types: type[Exception]) -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A click group that imports a command only to run it. COMMAND_ENTRIES lists the commands."""
+    """A group of commands for the library click that imports a command's module only to run the
+    command. COMMAND_ENTRIES lists the commands.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order of COMMAND_ENTRIES."""
@@ -148,7 +150,7 @@ class LazyGroup(click.Group):
 
 
 def _exit_if_output_unwritten() -> None:
-    """Flush stderr and stdout. Exit if one of them cannot be written."""
+    """Write all waiting output to stderr and stdout. Exit if one of them cannot be written."""
     for stream in (sys.stderr, sys.stdout):
         try:
             if stream is not None:
@@ -161,7 +163,7 @@ def _exit_if_output_unwritten() -> None:
 
 
 def _exit_if_output_failed(error: OSError) -> None:
-    """Exit if writing the output raised `error`. Return for any other error."""
+    """Exit the program if `error` came from writing the output. Return for any other error."""
     _exit_if_output_unwritten()
     if _is_output_failure(error):
         _exit_for_failed_output(error)
@@ -176,7 +178,10 @@ def _is_output_failure(error: OSError) -> bool:
 
 
 def _exit_for_failed_output(error: OSError) -> NoReturn:
-    """Print one line and exit with 2. Print nothing if the reader of a pipe has closed it."""
+    """Print one line about the failed output and exit with status 2.
+
+    Print nothing if the reader of a pipe has closed it.
+    """
     if error.errno == errno.EPIPE:
         raise SystemExit(128 + signal.SIGPIPE)  # as in a shell
     with suppress(OSError):

@@ -97,7 +97,7 @@ _KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
-    """Ask a person for each card of one back that has no code yet.
+    """Ask a person to present each card that has no code for one back (A or B) yet.
 
     Write each code into the file at once.
 
@@ -130,7 +130,10 @@ class CodeScanner:
         self._require_engine()
 
     def scan(self) -> bytes | None:
-        """Return the code of one read. Return None if the engine read no code or more than one."""
+        """Return the code from one read.
+
+        Return None if the engine read no code or more than one.
+        """
         self._looking.begin(self._clock.now_ms())
         while True:
             done = self._looking.step(self._clock.now_ms())
@@ -178,7 +181,7 @@ def _learn_card(
 
 
 def _scan_twice(scanner: CodeScanner) -> bytes | None:
-    """Return the code that two reads in a row gave, or None if no two reads gave the same code."""
+    """Return the first code that the engine reads twice in a row, or None if there is none."""
     before = None
     for _ in range(_MAX_SCANS):
         line = scanner.scan()
@@ -189,7 +192,7 @@ def _scan_twice(scanner: CodeScanner) -> bytes | None:
 
 
 def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
-    """Return why the code in `line` cannot be assigned to a new card, or None if it can."""
+    """Return the reason why a code that was read cannot be given to a new card, or None."""
     if line is None:
         return "no code was read 2 times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:

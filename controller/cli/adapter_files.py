@@ -37,8 +37,7 @@ class BarcodeFileError(toml_files.FileError):
 
 
 class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The section [adapter]: the `id` of the replaced board, and `link`, the port that the
-    table opens.
+    """The section [adapter]: the replaced board's `id`, and `link`, the port that the table opens.
 
     `folder` is the adapter's own folder. It contains how often the adapter was started, and the
     data that a board would store.
@@ -69,7 +68,9 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     confidence: Annotated[int, Meta(ge=128, le=255)] = 200
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a read takes longer than the board waits, or settles too late."""
+        """Raise ValueError if a read takes longer than the board waits, or if `settle_ms` is
+        too long.
+        """
         if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
                 f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"
@@ -91,7 +92,7 @@ class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     @property
     def coded(self) -> CodedCard:
-        """Return the face as a number, and the back as the number that the reader board uses."""
+        """Return the card with its face and its back as the numbers that the reader board uses."""
         return parse_face(self.face), BACKS[self.back]
 
 
@@ -103,7 +104,9 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a code that occurs twice, or that means that nothing was read."""
+        """Raise ValueError if two cards have one code, or if a code is the engine's text for
+        "nothing read".
+        """
         first: dict[str, int] = {}
         for number, card in enumerate(self.cards):
             known = first.setdefault(card.code, number)
@@ -128,7 +131,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {card.code.encode(): card.coded for card in self.cards}
 
     def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
-        """Return the faces that have no code for this back yet, in ascending order."""
+        """Return the faces that have no code for this back (A or B) yet, in ascending order."""
         known = {card.coded for card in self.cards}
         return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
 

@@ -76,7 +76,7 @@ def _is_own_address(host: str) -> bool:
 
 
 async def _get_metrics(host: str, port: int) -> bytes:
-    """Return what the gateway sends, up to about MAX_METRICS_BYTES bytes. Raises OSError."""
+    """Return the bytes of a gateway's reply to a request for its metrics. Raises OSError."""
     async with asyncio.timeout(METRICS_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port)
         try:
@@ -169,8 +169,9 @@ def _read_events(request: BundleRequest) -> bytes:
 
 
 def _count_private(request: BundleRequest) -> bytes:
-    """Count the private entries of each kind, and list the numbers of their board events. Their
-    content is left out.
+    """Return how many private entries of each kind exist, and the numbers of their board events.
+
+    Their content is left out.
     """
     private = [
         item.entry for item in read_source(request.state_dir).entries if not _is_public(item)
@@ -184,7 +185,7 @@ def _count_private(request: BundleRequest) -> bytes:
 
 
 def _event_numbers(boots: Any) -> dict[str, list[int]]:
-    """Return for each board the number of its start (boot), and of its first and last event."""
+    """Return each board's run number (boot) with the numbers of its first and last event."""
     if not isinstance(boots, Mapping):
         return {}
     return {
@@ -259,7 +260,10 @@ def _opened_data(source: JournalSource) -> dict[str, Any]:
 
 
 def _is_public(chained: ChainedEntry) -> bool:
-    """Return True if the entry's mark and its kind are both public. One of them may be forged."""
+    """Return True if an entry has the mark of a public entry and is also of a public kind.
+
+    The mark or the kind may be forged.
+    """
     kind = ENTRY_KINDS.get(chained.entry.kind)
     return chained.entry.public and (kind is None or kind.public)
 

@@ -49,25 +49,25 @@ class RulingsAnswer(CommandAnswer, frozen=True):
 
 
 class OffersAnswer(CommandAnswer, frozen=True):
-    """Every command that changes something and that the sender's role may give."""
+    """The commands that change something and that the sender's role is allowed to give."""
 
     offers: list[Offer]
 
 
 class PhaseAnswer(CommandAnswer, frozen=True):
-    """The phase of the match after it accepted the command (`phase` of the state's match)."""
+    """The phase of the match after the command (`phase` of the state's match)."""
 
     phase: str
 
 
 class ConfirmAnswer(CommandAnswer, frozen=True):
-    """The phase of the match after it accepted the command. Empty if a call was withdrawn."""
+    """The phase of the match after the command. Empty if a call was withdrawn."""
 
     phase: str | UnsetType = UNSET
 
 
 class ProposeAnswer(PhaseAnswer, frozen=True):
-    """A new ruling that the role in `needs` must confirm. `ruling` is its id."""
+    """A new ruling, which a person with the role `needs` must confirm. `ruling` is its id."""
 
     ruling: str
     penalty: Penalty
@@ -90,8 +90,10 @@ class TransferAnswer(CommandAnswer, frozen=True):
 
 
 class DocumentAnswer(TransferAnswer, frozen=True):
-    """One part of the transfer document. `text` is its content, and `part` is its number, from 1
-    on. `sig` is the table's signature of the whole document.
+    """One part of the document that transfers a match.
+
+    `text` is its content, and `part` is its number, from 1 on. `sig` is the table's signature of
+    the whole document.
     """
 
     sig: Signature
@@ -113,7 +115,7 @@ class TakeOverAnswer(CommandAnswer, frozen=True):
 
 
 class StartDealAnswer(CommandAnswer, frozen=True):
-    """The new attempt.
+    """The new attempt that the command began.
 
     `uncut` is the reason why it is dealt without a cut.
 
@@ -128,13 +130,13 @@ class StartDealAnswer(CommandAnswer, frozen=True):
 
 
 class CutAnswer(CommandAnswer, frozen=True):
-    """The accepted cut, as a number of cards."""
+    """The accepted cut: how many cards the player took off."""
 
     cut: int
 
 
 class ReplaceSetAnswer(CommandAnswer, frozen=True):
-    """The set of cards that is now in the machine, its back, and the signer of the command."""
+    """The set of cards that is now in the machine, its back (A or B), and the command's signer."""
 
     set: str
     back: Back
@@ -169,13 +171,13 @@ class ReturnAnswer(CommandAnswer, frozen=True):
 
 
 class VoidAnswer(CommandAnswer, frozen=True):
-    """The reason why the attempt was voided."""
+    """The reason why the attempt ended without a result (void)."""
 
     reason: str
 
 
 class OpenHandAnswer(CommandAnswer, frozen=True):
-    """The faces of one hand as text, sealed in `sealed`."""
+    """The faces of one hand as text, encrypted in `sealed`."""
 
     seat: Seat
     reason: str
@@ -184,8 +186,8 @@ class OpenHandAnswer(CommandAnswer, frozen=True):
 
 
 class SelftestAnswer(CommandAnswer, frozen=True):
-    """The boards that tested themselves, the motors that did not turn, and the devices that sent
-    nothing. Some engines send nothing for an empty window.
+    """The boards that ran their self-test, the motors that did not turn, and the devices that
+    sent nothing. Some engines send nothing for an empty window.
     """
 
     boards: list[BoardKind]
@@ -201,7 +203,9 @@ class ConfigureAnswer(CommandAnswer, frozen=True):
 
 
 class CalibrateAnswer(CommandAnswer, frozen=True):
-    """The board that moved to its known positions, the stalled motors and the silent devices."""
+    """The board that moved to its known positions, the motors that stalled, and the devices
+    that sent nothing.
+    """
 
     board: BoardKind
     stalled: list[StalledMotor]

@@ -67,9 +67,7 @@ def make_console_keys(folder: Path, name: str) -> list[Role]:
 
 
 def make_key_name(console: str, role: Role) -> str:
-    """Return the name of a console's key at the tables: the console and the role, such as
-    "Hall-1-referee".
-    """
+    """Return the name that a console's key has at the tables, such as "Hall-1-referee"."""
     plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_MAX_NAME_LETTERS] or "console"
     return f"{plain}-{role.value}"
 

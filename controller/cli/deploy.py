@@ -25,7 +25,9 @@ _config = click.argument("path", metavar="TABLE.toml", type=FILE)
 
 @click.group("deploy", epilog=EPILOG)
 def command() -> None:
-    """Print system files for the computer of a table: names of its ports, and folders in memory."""
+    """Print system files for a table's computer: names for its ports, and folders that exist
+    only in memory.
+    """
 
 
 @command.command()
@@ -122,9 +124,7 @@ def _make_port_rule(key: str, board: BoardSection, group: str) -> Iterator[str]:
 
 
 def _require_machine_user(config: TableConfig) -> str:
-    """Return the name of the machine's user, which its group has, too. Raises CliError
-    if missing.
-    """
+    """Return the name that the machine's user and its group have. Raises CliError if missing."""
     if config.table.user is None:
         raise CliError(
             "table.user and gateway.user: missing, expected two users: on a table's computer the "

@@ -128,7 +128,9 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
 
 
 def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = None) -> BoardAnswer:
-    """Return the answer of a board with a fault, with the texts that the table would show."""
+    """Return a board's answer that states a fault, with the cause and action that the table
+    would show.
+    """
     row = fault(name)
     return BoardAnswer(
         welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence)
@@ -264,7 +266,7 @@ def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFac
 
 
 def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
-    """Import libraries in a separate process, because a library for another computer can crash it.
+    """Import libraries in a separate process, so that an unsuitable library cannot crash this one.
 
     lgpio creates a pipe in its working folder, which is deleted afterwards.
     """
@@ -311,7 +313,9 @@ def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
-    """Yield one line for each difference from the release, and for a newer one that ran here."""
+    """Yield one line for each difference from the release, and one if a newer release ran here
+    before.
+    """
     remembered = read_remembered_release(state_dir) if os.access(state_dir, os.X_OK) else None
     serial = 0 if manifest is None else manifest.serial
     if remembered is not None and serial < remembered.serial:

@@ -34,7 +34,7 @@ class _FeedPrinter:
         raise NotImplementedError
 
     def print_bad_message(self, reason: str) -> None:
-        """Report a problem once, until another problem or a valid message comes."""
+        """Print a problem with a message, but do not repeat the same problem."""
         self._print_problem(self._state_lines.format_text("stranger", why=reason))
 
     def _print_problem(self, text: str) -> None:
@@ -63,7 +63,7 @@ class JsonFeedPrinter(_FeedPrinter):
         click.echo(safe_json(message.body.decode()))
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """Print the state of the connection on stderr, unless it is open."""
+        """Print on stderr that the connection is not open, if that is so."""
         if state is not TableConnectionState.OPEN:
             self.print_line(self._state_lines.connection_line(state, None))
 
@@ -116,7 +116,7 @@ class TextFeedPrinter(_FeedPrinter):
             self.print_line(self._state_lines.silence_line(self._last_state, SILENCE_TIMEOUT_S))
 
     def _keep_pause_reason(self, message: ReceivedMessage) -> None:
-        """Store the reason in a pause event, which comes before the state that shows the pause."""
+        """Store the reason from a pause event, because the later state does not contain it."""
         if not message.topic.startswith(event_topic("")):
             return
         event = _decode(_EVENT, message.body)

@@ -25,7 +25,9 @@ from controller.rules.profile_files import UnknownProfile, find_profile
 
 
 def format_answer(answer: ContainedKinds | PlayRuling) -> Iterator[str]:
-    """Yield the lines of an answer: the result, the reasons, and the readings of each play."""
+    """Yield the lines of an answer: the result, the reasons, and what combinations each play
+    can form.
+    """
     contained = isinstance(answer, ContainedKinds)
     yield f"{answer.play} contains: {answer.en}" if contained else answer.en
     yield f"{answer.play} 含有：{answer.zh}" if contained else answer.zh
@@ -59,8 +61,9 @@ def _format_play(judged: JudgedPlay) -> Iterator[str]:
 
 
 def _deciding_fields(reading: ComboReading) -> tuple[str, str]:
-    """Return the kind and the deciding rank of a reading. Full houses that differ only in the pair
-    have the same values.
+    """Return the kind of a combination, and the rank that decides between two of this kind.
+
+    Full houses that differ only in the pair have the same values.
     """
     return reading.kind, reading.decides
 
@@ -117,7 +120,7 @@ def command(
     as_json: bool,
     language: Language,
 ) -> None:
-    """Print what combination a PLAY is.
+    """Print which combination of cards a PLAY is.
 
     With two, print whether the second is legal on the first, and why.
 
@@ -148,7 +151,7 @@ def command(
 
 
 def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
-    """Raise QuestionError for too many plays or declarations, or any with --contained."""
+    """Raise QuestionError for too many plays or declarations; --contained allows no declaration."""
     most = 1 if contained else 2
     if len(plays) > most:
         raise QuestionError(

@@ -35,13 +35,13 @@ from controller.service.wall_clock import read_wall_clock
 
 
 class KeysError(click.ClickException):
-    """An error about a key that cannot be made, read or admitted: one line, exit status 2."""
+    """The error for a key that cannot be made, read or admitted (exit status 2)."""
 
     exit_code = 2
 
 
 class FingerprintMismatch(KeysError):
-    """An error about a key with another fingerprint than its owner's: a finding, exit status 1."""
+    """The error for a key whose fingerprint is not the one that its owner gave (exit status 1)."""
 
     exit_code = 1
 
@@ -152,7 +152,9 @@ def _normalize_fingerprint(mark: str) -> str:
 
 
 class KeyFolder(NamedTuple):
-    """The folders of a table's keys: `state_dir` is the machine's, `gateway_dir` the gateway's."""
+    """The folders with a table's keys: the machine's `state_dir` and the gateway's
+    `gateway_dir`.
+    """
 
     state_dir: Path
     gateway_dir: Path
@@ -213,7 +215,10 @@ def rotate_client(
 
 
 def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
-    """Create a new key pair if the client's old pair was created here. Raises KeysError if not."""
+    """Create a new key pair for a client whose old pair was created on this computer.
+
+    Raises KeysError for any other client.
+    """
     present = [each for each in Roster.load(key_folder.gateway_dir).clients if each.name == name]
     if not present:
         raise KeysError(f"{name} is not admitted here: see `dealtable keys list`")

@@ -83,7 +83,7 @@ DEFAULT_GRACE_H = 24.0
 
 @click.group("keys")
 def command() -> None:
-    """Make a table's keys; admit, renew and revoke those of its clients.
+    """Make a table's own keys, and admit, renew and revoke its clients' keys.
 
     TABLE is the table's state directory, or its table.toml. A change has effect at once, also
     while the table runs.
@@ -185,7 +185,7 @@ def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> N
 @fingerprint_option
 @expires_option
 def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: datetime | None) -> None:
-    """Admit a client by its public certificate, after its owner has read the fingerprint out.
+    """Admit a client by its public certificate, after its owner has read its fingerprint aloud.
 
     Name, role and end are signed by the owner, so a person who carries the file cannot change them.
     --expires is set by the table, and replaces the end in the file.

@@ -44,7 +44,10 @@ STOP_DELAY_S: Final = 0.05
 
 
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` and return its result. Raises CliError if a signal stops it and all motion."""
+    """Run `work` until it ends or a signal stops it, and return its result.
+
+    Raises CliError if a signal stops it and all motion.
+    """
 
     async def run() -> T:
         task = asyncio.ensure_future(work())
@@ -64,7 +67,9 @@ def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 @contextmanager
 def exclude_machine(config: TableConfig) -> Iterator[None]:
-    """Prevent the machine of a table from running during the block. Raises CliError with one line.
+    """Keep a table's machine process from running during the `with` block.
+
+    Raises CliError with one line.
 
     The error is raised if a machine runs, or if a deal is not over, because its cards are evidence.
     """
@@ -97,7 +102,7 @@ def _refuse_open_attempt(path: Path) -> None:
 async def open_boards(
     config: TableConfig, control: Path | None, *, settings: bool = True
 ) -> AsyncIterator[tuple[BoardPair, Operator]]:
-    """Open the boards of a table for the block.
+    """Open the boards of a table during the `with` block.
 
     Yield the boards, and the operator who does the manual steps.
 
@@ -188,8 +193,9 @@ class TerminalOperator:
 
 @asynccontextmanager
 async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
-    """Yield a simulated table's simulated operator, or a person at the terminal. Raises
-    CliError.
+    """Yield the operator who does manual steps: a simulated one, or a person at the terminal.
+
+    Raises CliError.
     """
     if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
         control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")

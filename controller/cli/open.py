@@ -38,7 +38,7 @@ _NONCE_BYTES = 32
 @click.option("--json", "as_json", is_flag=True, help="Print seed, cut and record as JSON.")
 @click.pass_context
 def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_json: bool) -> None:
-    """Open the sealed data of an attempt that no machine can open any more, and check them.
+    """Decrypt and check the data of an attempt whose key the machine has lost.
 
     After a power cut the machine has lost the key of the attempt in progress, and writes the entry
     `sealed_to_chief`. The chief's key opens the attempt here: seed, cut and all observations of the
@@ -61,7 +61,10 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
 
 
 def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
-    """Return the attempt `number`. Raises CliError unless only the chief's key can open it."""
+    """Return the attempt `number`, whose data only the chief's key can decrypt.
+
+    Raises CliError for any other attempt.
+    """
     with raise_cli_error(JournalError):
         entries = [chained.entry for chained in read_source(state_dir).entries]
     if (progress := attempt_histories(entries).get(number)) is None:
@@ -74,8 +77,9 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
 
 
 def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
-    """Unseal the attempt's key with the chief's key, and return it. Raises CliError for another
-    key.
+    """Decrypt the attempt's key with the chief's key, and return it.
+
+    Raises CliError for another key.
     """
     with raise_cli_error(RosterError):
         chief = read_certificate(key)
@@ -91,8 +95,9 @@ def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
 
 
 def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Unseal the data of the attempt. Return them as the entries `revealed` and `record` would
-    contain them. Raises CliError.
+    """Decrypt the data of the attempt.
+
+    Return them as the entries `revealed` and `record` would contain them. Raises CliError.
     """
     unseal = key.unseal
     cut = progress.data("cut")

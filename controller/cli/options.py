@@ -39,7 +39,10 @@ class DecimalNumber(click.FloatRange):
 
 
 def language_option(subject: str) -> Callable[[Function], Function]:
-    """Return the option --language. `subject` names in its help what has that language."""
+    """Return the command-line option --language.
+
+    `subject` names in its help what has that language.
+    """
     return click.option(
         "--language",
         type=click.Choice(["en", "zh"]),

@@ -56,7 +56,7 @@ class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
 
 
 class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
-    """An event of the match that was withheld, and the number `n` of its private entry."""
+    """A match event that was first kept secret, and the number `n` of its private entry."""
 
     event: MatchEvent  # type: ignore[assignment]
 
@@ -103,7 +103,7 @@ def command_types() -> dict[str, Any]:
 
 
 def reply_types() -> dict[str, Any]:
-    """Return the type of the reply to each command if it was executed, by the command's name."""
+    """Return the type of a successful reply to each command, by the command's name."""
     return {
         cmd: msgspec.defstruct(
             f"{_camel_case(cmd)}Reply",
@@ -159,7 +159,7 @@ _MODULE_PREFIXES: Final = {
 
 
 def _without_module_names(schema: Any) -> Any:
-    """Return a schema, or parts of one, without the module names before the names of types."""
+    """Return a schema in which the names of types no longer begin with a module's name."""
     if isinstance(schema, dict):
         return {_public_name(key): _without_module_names(value) for key, value in schema.items()}
     if isinstance(schema, list | tuple):
@@ -245,7 +245,7 @@ def _make_command_type(cmd: str, order: CommandSpec) -> Any:
 
 
 def _describe_command(order: CommandSpec) -> str:
-    """Return what a command does, which roles may give it, and in which phases."""
+    """Return a text about what a command does, which roles may give it, and when."""
     bound = {
         "none": "Deal and attempt: null.",
         "machine": "Deal and attempt: the machine's (`machine` of the state).",

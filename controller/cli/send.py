@@ -172,7 +172,8 @@ async def ask_about_present(
     person: str | None = None,
     answer_s: float = REPLY_TIMEOUT_S,
 ) -> CommandReply:
-    """Send a command that names a deal and an attempt, and return the table's reply.
+    """Send a command about a deal and an attempt (by default the present ones), and return the
+    reply.
 
     If `deal` or `attempt` is None, the present one is used: that of the machine for the machine's
     commands, and that of the match for the match's commands. If the table refuses the snapshot that
@@ -213,7 +214,7 @@ class _PresentDeal(msgspec.Struct):
 
 
 def _require_signer(cmd: str, language: Language) -> None:
-    """Raise click.UsageError if a command without --as is unknown or must be signed."""
+    """Raise click.UsageError if a command needs a signature, or is unknown, and --as is missing."""
     if (order := COMMANDS.get(cmd)) is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
         said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")
@@ -270,7 +271,7 @@ def _normalize_name(name: str) -> str:
 
 
 def _parse_card(text: str, language: Language) -> str:
-    """Return a card in the spelling of the protocol, from a card as people write it.
+    """Return a card in the protocol's spelling, from the spelling that people use.
 
     Raises click.UsageError unless the text is exactly one card.
     """
@@ -291,7 +292,7 @@ def _parse_card(text: str, language: Language) -> str:
 
 
 def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
-    """Return the words NAME=VALUE as the arguments of a command, by name.
+    """Return a command's arguments by name, from words of the form NAME=VALUE.
 
     A text argument stays text.
 

@@ -82,7 +82,7 @@ _OUTCOME_STYLES: Final = {"ok": GOOD_STYLE}
 
 
 class StateLines:
-    """The lines for people about one table, in `language`."""
+    """The lines of text about one table, in the language `language`."""
 
     def __init__(self, language: Language = "en") -> None:
         self._is_chinese = language == "zh"

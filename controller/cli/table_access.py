@@ -43,12 +43,12 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
 
 
 def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
-    """Return the identity of the client `name` of a state directory. Raises CliError."""
+    """Return the name and keys of the client `name`, from a state directory. Raises CliError."""
     return read_identity(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
 
 
 def read_identity(secret_file: Path) -> ClientIdentity:
-    """Return the identity of a client from the file of its secret certificate. Raises CliError."""
+    """Return a client's name and keys from its secret certificate file. Raises CliError."""
     with raise_cli_error(RosterError):
         certificate = read_certificate(secret_file)
     if certificate.curve_secret is None:
@@ -59,7 +59,7 @@ def read_identity(secret_file: Path) -> ClientIdentity:
 
 
 def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
-    """Return a table's public key (Z85), and the key that checks the signed heads of its journal.
+    """Return a table's public key (Z85), and the key that checks its signatures of journal heads.
 
     Raises CliError.
 
@@ -83,7 +83,9 @@ _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class WatchTarget(NamedTuple):
-    """A table to watch: its endpoints, the client's identity, the key of signed heads or None."""
+    """A table to watch: its addresses, the client's keys, and the key for its signed journal
+    heads, if known.
+    """
 
     endpoints: Endpoints
     identity: ClientIdentity

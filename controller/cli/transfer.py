@@ -56,11 +56,13 @@ class TransferPart(msgspec.Struct, frozen=True):
 
 
 class TransferFailed(Exception):
-    """A failed transfer: a table refused a step, or the first table did not sign the match."""
+    """The error that a table refused part of a transfer, or that the first table did not sign
+    the match.
+    """
 
 
 class TransferClient:
-    """A client of the tables of a transfer: two state directories, or a file in place of one.
+    """A client that transfers a match between two tables, or between a table and a file.
 
     `verify_key` (hex) is the key with which the first table signs, as the person who gives the
     commands knows it. `client_name` is the client whose key signs the commands. `authority`

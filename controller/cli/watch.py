@@ -39,7 +39,7 @@ _LINE_PREFIX = b'{"table":'
 
 
 class KeptHeadsFile:
-    """A file of the signed journal heads that tables have shown, and its content.
+    """A file with the signed journal heads (last hashes) that tables have shown.
 
     Lines are only added.
 
@@ -73,7 +73,7 @@ class KeptHeadsFile:
         return self._heads.is_last_shown(head)
 
     def add(self, head: KeptHead) -> HeadConflict | None:
-        """Add a head that a table shows.
+        """Add a head that a table has shown to the heads in memory.
 
         Return the conflict of the head with earlier heads, or None.
 
@@ -115,7 +115,7 @@ class KeptHeadsFile:
         return kept if not rest else [*kept, *self._repair_last_line(rest, len(lines) + 1)]
 
     def _repair_last_line(self, rest: bytes, number: int) -> list[KeptHead]:
-        """Return the head in a last line without a newline, and add the newline."""
+        """Return the head in a last line that has no newline, and add the newline."""
         try:
             kept = [self._decode_line(rest, number)]
         except FileError:
@@ -139,7 +139,7 @@ MAX_UNSIGNED_STATES: Final = 10
 
 
 class StateChecker:
-    """A checker that compares the signed heads of one table with the kept heads.
+    """A checker that compares one table's signed journal heads with the stored ones.
 
     Several tables may share `heads`. `curve` is the table's public key in Z85. `verify_key` is its
     Ed25519 key (32 bytes) if it is known.
@@ -325,7 +325,7 @@ async def _watch(
 def _open_heads_file(
     file: Path | None, tables: Sequence[WatchTarget]
 ) -> Iterator[KeptHeadsFile | None]:
-    """Open the file of kept heads, if requested, and print its existing conflicts."""
+    """Open the file of stored heads if one was named, and print the conflicts in it."""
     if file is None:
         yield None
         return

@@ -50,14 +50,14 @@ class BadMessage(Exception):
 
 
 class NoAnswer(Exception):
-    """The error that no answer to a command was received.
+    """The error for a command that received no answer.
 
     The command may have been executed; asking again with the same id is safe. `state` is the state
     of the connection, or None if the answer could not be read.
     """
 
     def __init__(self, why: str, state: TableConnectionState | None = None) -> None:
-        """Store the reason `why`, which is one line with the address."""
+        """Store the reason, which is one line with the address of the table."""
         super().__init__(why)
         self.state = state
 
@@ -298,7 +298,7 @@ def _refuse_too_large(command_id: str, size: int) -> CommandReply:
 
 
 class _HasBoot(msgspec.Struct):
-    """A message of the feed. Only the field that states and events have in common is read."""
+    """The field that all messages of the feed have: `boot`, the run of the machine process."""
 
     boot: str
 

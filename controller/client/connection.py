@@ -72,7 +72,7 @@ def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
 
 
 def needs_retry(event: int) -> bool:
-    """Return True if libzmq no longer retries after this event, which is a refused key."""
+    """Return True if this event is a refusal of the key, after which libzmq does not retry."""
     return event == zmq.Event.HANDSHAKE_FAILED_AUTH
 
 
@@ -111,7 +111,10 @@ def raise_open_file_limit() -> None:
 def open_socket(
     context: zmq.asyncio.Context, kind: zmq.SocketType, extra_options: dict[int, int] | None = None
 ) -> zmq.asyncio.Socket:
-    """Return a socket that drops dead peers within `HEARTBEAT_TIMEOUT_MS`. It never lingers."""
+    """Return a socket that disconnects a peer after `HEARTBEAT_TIMEOUT_MS` of silence.
+
+    It never lingers.
+    """
     socket = context.socket(kind)
     for option, value in (SOCKET_OPTIONS | (extra_options or {})).items():
         socket.setsockopt(option, value)

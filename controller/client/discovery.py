@@ -26,7 +26,7 @@ _LENT_FILE_BYTES = 4096
 
 
 class NoEndpoints(Exception):
-    """The error that the state directory has no record of a running gateway."""
+    """The error for a state directory that has no record of a running gateway."""
 
 
 class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ def read_endpoints(state_dir: Path) -> Endpoints:
 
 
 def remove_endpoints(state_dir: Path) -> None:
-    """Remove `endpoints.json`, or empty it, because no gateway listens there any more."""
+    """Remove or empty `endpoints.json` after the gateway has stopped."""
     path = state_dir / ENDPOINTS_FILE
     if _is_lent(path):
         os.truncate(path, 0)
@@ -83,7 +83,7 @@ def remove_endpoints(state_dir: Path) -> None:
 
 
 def _is_lent(path: Path) -> bool:
-    """Return True if a file was created beforehand for another user, or is a link."""
+    """Return True if the file is a link, or if its owner is not the owner of its folder."""
     try:
         return path.is_symlink() or path.stat().st_uid != path.parent.stat().st_uid
     except FileNotFoundError:

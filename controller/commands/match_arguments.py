@@ -36,9 +36,9 @@ class AnswerArgs(Args, frozen=True, kw_only=True):
 
 
 class ChooseArgs(Args, frozen=True, kw_only=True):
-    """The payer whose tribute UP takes, if two tributes count the same.
+    """The payer whose tribute the first player out (UP, 上游) takes, if two tributes are equal.
 
-    UP is the player who went out first (上游). Source: seed 003 R4.5.
+    Source: seed 003 R4.5.
     """
 
     payer: SeatName
@@ -119,7 +119,7 @@ class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class ResultArgs(Args, frozen=True, kw_only=True):
-    """The seats that went out, the first one first: two after a double-down, otherwise three.
+    """The seats that went out, in order: only two if partners went out first, otherwise three.
 
     `ended_ms` is the time of the last card by the table's clock; None means now.
     """
@@ -217,7 +217,7 @@ class DocumentArgs(Args, frozen=True, kw_only=True):
 
 
 class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
-    """One part of the data of a match, as the other table returns it for `document`.
+    """One part of the data of a match, as the other table returned it for the command `document`.
 
     `sig` is that table's signature of the document. `verify` is that table's key, from the person
     who gives the command. Parts can come in any order. With the last missing part the match is

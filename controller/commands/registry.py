@@ -325,7 +325,10 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return `raw`, converted to the type `value_type`. Raises BadArgs if it does not fit."""
+    """Return the untyped value `raw`, converted to `value_type`.
+
+    Raises BadArgs if it does not fit.
+    """
     try:
         return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:

@@ -27,7 +27,8 @@ from controller.words import Words
 
 
 class ChargeArgs(Args, frozen=True, kw_only=True):
-    """A charge: an offence, the side or seat that committed it, and the circumstances.
+    """A charge (an accusation): an offence, the side or seat that committed it, and the
+    circumstances.
 
     The circumstances are those of controller/rules/penalties/charges.py. A fact that is not given
     counts as false. Either `side` or `seat` is required. `deal` is None for the present deal.

@@ -29,7 +29,7 @@ class NoArgs(Args, frozen=True, kw_only=True):
 
 
 class EventsArgs(Args, frozen=True, kw_only=True):
-    """The number of a journal entry. The answer has the public entries after entry `since`."""
+    """A request for the public entries of the journal after entry `since`."""
 
     since: Annotated[
         int, described("the number of a journal entry, 0 or more", "日志条目的序号，从0起", 0, ge=0)

@@ -62,7 +62,7 @@ class LimitedConnection(H11Protocol):
         self._update_request_timer()
 
     def on_response_complete(self) -> None:
-        """Update the timer of the next request, or close the connection if it may not continue."""
+        """Start the timer of the next request, or close a connection that may not continue."""
         super().on_response_complete()
         self._update_request_timer()
         if not self.may_continue(self):
@@ -166,7 +166,9 @@ class ConnectionLimiter:
         task.add_done_callback(self._handshakes.discard)
 
     async def _shake_hands(self, line: socket.socket, connection: LimitedConnection) -> None:
-        """Perform the TLS handshake if there is TLS, then pass the connection to its protocol."""
+        """Attach an accepted socket to its connection object, after the TLS handshake if TLS is
+        used.
+        """
         late_s = None if self._tls is None else REQUEST_TIMEOUT_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(

@@ -64,7 +64,7 @@ class ConsoleClock:
         return int(self._steady_s() * 1000 + self._offset_ms)
 
     def follow_wall_clock(self) -> int:
-        """Adjust this clock if the computer's clock was set. Return the step in ms, or 0."""
+        """Adjust this clock if the computer's clock was set. Return by how many ms, or 0."""
         step_ms = round(self._offset() - self._offset_ms)
         if abs(step_ms) < MIN_STEP_MS:
             return 0
@@ -72,7 +72,9 @@ class ConsoleClock:
         return step_ms
 
     async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
-        """Compare the clocks repeatedly, and call the listeners with the size of every step."""
+        """Tell the listeners by how many milliseconds the computer's clock was set, whenever
+        this happens.
+        """
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             step_ms = self.follow_wall_clock()
@@ -89,7 +91,9 @@ _log = structlog.get_logger("console")
 
 
 class TaskSupervisor:
-    """A supervisor of tasks. If one of them fails, the console ends.
+    """A supervisor of the tasks without which the console cannot work.
+
+    If one of them fails, the console ends.
 
     Without one of these tasks, the console could show an old state as the present one. `stopping`
     is set when the console ends, so that streams end. `failure` is the error that ended the
@@ -101,7 +105,7 @@ class TaskSupervisor:
         self.failure: BaseException | None = None
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Start a task that the console needs.
+        """Start a task without which the console cannot work.
 
         If the task fails, the console ends, and the service manager starts it again.
         """
@@ -123,7 +127,7 @@ so that a hall full of telephones does not delay a referee."""
 
 
 class BackgroundService(Protocol):
-    """A part that runs from its first use until the console ends."""
+    """A part of the console that starts at its first use and runs until the console ends."""
 
     async def close(self) -> None:
         """End this part and all its tasks."""
@@ -144,7 +148,7 @@ class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RefereeConsole:
-    """A whole console: its parts, which the routes use.
+    """The whole console, with the parts that the routes use.
 
     `path` is the path of console.toml, or None if there is no such file. `write` and `read` run
     blocking calls, each in the order of its calls. `check` runs calls that are slow on purpose,
@@ -238,8 +242,8 @@ class RefereeConsole:
 
     @property
     def tables_file(self) -> Path | None:
-        """Return the file in which the set-up page stores enrolled tables, or None without a
-        `path`.
+        """Return the file in which the set-up page stores enrolled tables, or None without
+        console.toml.
         """
         return None if self.path is None else self.path.parent / TABLES_FILE
 

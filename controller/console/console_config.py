@@ -80,8 +80,8 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     release_key: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse `tls_cert`, `tls_key` or `release_key` without its partner, and an invalid
-        port.
+        """Refuse an invalid port, and `tls_cert`, `tls_key` or `release_key` without the
+        setting that belongs to it.
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key belong together, expected both or neither")

@@ -30,9 +30,7 @@ MIN_SKEW_MS: Final = 2_000
 
 
 class Freshness(StrEnum):
-    """The answer to the question whether a shown state is the table's present one, and if not,
-    why.
-    """
+    """A verdict: the shown state is the table's present one, or the reason why it may be old."""
 
     LIVE = "live"
     STALE = "stale"
@@ -43,7 +41,7 @@ class Freshness(StrEnum):
 
 
 class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The times of the contact with a table, by the console's clock in milliseconds.
+    """The times of the last news from a table, by the console's clock in milliseconds.
 
     `link_since_ms` is the time of the last change of the connection's state. `received_ms` is the
     time of the last message. `changed_ms` is the time of the last state with another boot or number

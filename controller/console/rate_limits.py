@@ -28,7 +28,10 @@ class TokenBuckets:
         self._tokens: dict[str, tuple[float, float]] = {}
 
     def allow(self, key: str, now_s: float) -> bool:
-        """Count one more action of a key. Return whether this action is allowed."""
+        """Count one more action of a key, unless the key is over its limit.
+
+        Return whether this action is allowed.
+        """
         left, at_s = self._tokens.pop(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
@@ -123,7 +126,7 @@ class AlertSounds:
         self._sounded: dict[str, dict[str, float]] = {}
 
     def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
-        """Return True if a page must sound for `news`: if any of it is new for this browser.
+        """Return True if at least one alert in `news` has not sounded in this browser yet.
 
         The whole of `news` then counts as known for a minute. `now_s` is a steady clock, not a time
         of day.

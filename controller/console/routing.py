@@ -63,7 +63,7 @@ class ConsoleRequest:
 
     @property
     def table(self) -> str:
-        """Return the table that the path names as its part `id`.
+        """Return the table's id from the path of the request.
 
         Raises RequestError for a table that does not belong to the console.
         """

@@ -49,7 +49,7 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Check the present state of every table for a finished match, and every later state."""
+        """Begin to watch the states of all tables, the present ones too, for finished matches."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)

@@ -208,7 +208,10 @@ def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
 
 
 def discovery_of(console: RefereeConsole) -> TableDiscovery:
-    """Return the console's only search for tables. It is created at the first use."""
+    """Return the search for tables, which all users of the console share.
+
+    It is created at the first use.
+    """
     there = next((one for one in console.services if isinstance(one, TableDiscovery)), None)
     if there is None:
         there = TableDiscovery()

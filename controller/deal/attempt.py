@@ -43,7 +43,7 @@ from controller.deal.observations import (
 
 
 class Stage(StrEnum):
-    """The progress of an attempt: the step that it waits for."""
+    """The stage of an attempt, named after what the attempt does or waits for."""
 
     READY = "ready"
     SHUFFLING = "shuffling"
@@ -74,7 +74,9 @@ class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
         return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return the progress only to the library rich, which would print every field."""
+        """Return only the progress to the library `rich`, which would otherwise print every
+        field.
+        """
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 
@@ -105,7 +107,7 @@ def step(attempt: AttemptState, event: Observation) -> AttemptStep:
 
 
 def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
-    """Return the attempt after the card at the hold point was sent to the tray instead of a pocket.
+    """Return the attempt after the card in the window was sent to the tray instead of a pocket.
 
     This is for a route of an earlier run of the daemon, which had stopped waiting for the card.
     """
@@ -163,7 +165,10 @@ def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
 
 
 def _decide(attempt: AttemptState, verdict: CardVerdict) -> AttemptStep:
-    """Decide on the card at the hold point. A doubled index always gets its second look."""
+    """Decide where the card in the window goes, or have it read again.
+
+    A doubled index always gets its second look.
+    """
     card = attempt.ledger.cards[verdict.index - 1]
     if verdict.look is LookOutcome.REREAD and not card.doubled:
         return attempt, (RereadCard(card.index), AwaitLook(card.index))
@@ -206,7 +211,7 @@ def _on_landed(attempt: AttemptState, event: CardLanded) -> AttemptStep:
 
 
 def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
-    """Handle an unexpected landing: a card in a wrong pocket, or a card that hung on another.
+    """Handle an unexpected landing: a card in a wrong pocket, or a card that stuck to another card.
 
     With no card on its way, it can only be the second of two cards that left as one.
     """

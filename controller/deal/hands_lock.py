@@ -25,7 +25,7 @@ def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tupl
 
 
 def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return those faults of the set of cards that are certain.
+    """Return the certain ones among the faults of the set of cards.
 
     While other cards are elsewhere in the machine (not `all_there`), no card is called missing,
     because it may be one of them.

@@ -21,7 +21,7 @@ MAX_TRAY_ROUNDS = 2
 
 
 class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What was observed of the card with one feed index, or of two cards that were fed as one."""
+    """The record of one fed card in the ledger, or of two cards that were fed together."""
 
     index: int
     place: int
@@ -38,12 +38,13 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"Card(index={self.index})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return the index only to the library rich, which would print every field."""
+        """Return only the index to the library `rich`, which would otherwise print every field."""
         return [("index", self.index)]
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """The list of all cards of one attempt by feed index, with the places that no card has yet.
+    """The account of all cards that an attempt has fed, and of the places still open in the
+    sequence.
 
     The open places form a stack: the last one is filled next.
     """
@@ -57,11 +58,15 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return two numbers only to the library rich, which would print every field."""
+        """Return only two numbers to the library `rich`, which would otherwise print every
+        field.
+        """
         return [("fed", self.fed), ("refed", self.refed)]
 
     def card(self, index: int) -> LedgerCard | None:
-        """Return the card of a feed index, or None if no such card came to the window."""
+        """Return the card with this number in the feeding order, or None if it did not come to
+        the window.
+        """
         return self.cards[index - 1] if 0 < index <= len(self.cards) else None
 
     @property
@@ -87,21 +92,25 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return landed + min(doubles, self.expected - self.fed) - self.refed
 
     def count_landed(self) -> dict[str, int]:
-        """Return the number of landed cards by outlet."""
+        """Return how many cards landed in each pocket and in the tray."""
         seen = Counter(card.landed for card in self.cards)
         return {seat: seen[seat] for seat in SEATS} | {TRAY: self.in_tray}
 
     def places(self) -> dict[int, int]:
-        """Return the place of every card that landed in a seat's pocket, by feed index."""
+        """Return, for each card that landed in a pocket, its place in the sequence, by feed
+        index.
+        """
         return {card.index: card.place for card in self.cards if card.landed in SEATS}
 
     def count_tray_rounds(self, place: int) -> int:
-        """Return how many times a card for this place was fed from the tray."""
+        """Return how many times a card for this place of the sequence was fed from the tray."""
         return sum(card.from_tray and card.place == place for card in self.cards)
 
 
 def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
-    """Return the ledger after a card came to the window, or None if there is no place for it."""
+    """Return the ledger after a card came to the window, or None if the sequence has no place
+    for it.
+    """
     aside = ledger.open_places
     if not from_tray:
         place = index

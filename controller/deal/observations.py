@@ -143,14 +143,14 @@ class FeedCards(AttemptEffectBase, frozen=True):
 
 
 class RouteCard(AttemptEffectBase, frozen=True):
-    """Send the card at the hold point to this outlet."""
+    """Send the card in the window to this outlet (a pocket or the tray)."""
 
     index: int
     outlet: str
 
 
 class RereadCard(AttemptEffectBase, frozen=True):
-    """Read the card at the hold point again."""
+    """Read the card in the window again."""
 
     index: int
 

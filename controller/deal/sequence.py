@@ -61,8 +61,7 @@ def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
 
 
 def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
-    """Yield the places (1…cards) of the cards that may be turned up, in order: the first valid
-    card counts.
+    """Yield the places (1…cards) whose cards are tried one after another as the turned-up card.
 
     Use the next one if the rulebook rejects a card.
     """
@@ -73,7 +72,7 @@ def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -
 
 
 def fair_order(below: Callable[[int], int], cards: int) -> str:
-    """Return the pocket letters in a random order that the draws of `below` decide.
+    """Return the pocket letters in a random order, for which `below` draws the random numbers.
 
     `below(bound)` draws each of 0…bound-1 equally often. Each of the cards! / ((cards/4)!)^4 orders
     has equally many draws.
@@ -88,7 +87,8 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
 
 
 def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
-    """Return a function `below(bound)` that draws each number equally often from a stream of bytes.
+    """Return a function `below(bound)` that draws equally likely numbers below `bound` from a
+    stream of bytes.
 
     A byte after the last full run is discarded, because the remainder of every byte would favour
     small numbers. `below` raises StopIteration when the stream has ended.

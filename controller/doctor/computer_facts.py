@@ -50,7 +50,7 @@ class Computer:
         self.is_synchronized = synchronized or _is_clock_synchronized
 
     def path_of(self, path: str) -> Path:
-        """Return the path under `root` of a path that begins with "/"."""
+        """Return the place under `root` of a path that begins with "/"."""
         return self.root / path.lstrip("/")
 
     def read_text(self, path: str) -> str | None:
@@ -88,7 +88,7 @@ class Computer:
 
 
 def lock_name(status: os.stat_result) -> str:
-    """Return the name of a file in the kernel's list of locks, from the file's status."""
+    """Return the name that a file has in the kernel's list of locks."""
     major, minor = os.major(status.st_dev), os.minor(status.st_dev)
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
@@ -206,7 +206,8 @@ def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
 
 
 def _is_lg_wd_set(computer: Computer) -> bool | None:
-    """Return True if the machine is started with LG_WD, the folder of the library lgpio.
+    """Return True if the machine process starts with the variable LG_WD, a folder for the
+    library lgpio.
 
     None means that the start of the machine is not known.
     """
@@ -237,7 +238,7 @@ def read_disk(folder: Path, user: User) -> DiskFacts:
 
 
 def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> MemoryFacts:
-    """Return the facts about ways in which secrets in memory can reach a disk.
+    """Return facts about whether secrets in memory can get onto a disk.
 
     `machine` is the process id of the running machine.
     """

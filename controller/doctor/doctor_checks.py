@@ -194,7 +194,7 @@ def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the installed program is a release with no changed file.
+    """Check that the installed program is a release without any changed file.
 
     It must not be older than a release that the table has used before.
     """
@@ -226,7 +226,7 @@ _LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
 def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the table has its keys, and a chief's key to which deals are sealed."""
+    """Check that the table has its keys, and a chief's key with which it can encrypt deals."""
     known, place = facts.keys, config.gateway_dir
     if known.closed_folder:
         what = f"what {known.closed_folder} holds, which is closed to this user"
@@ -344,7 +344,7 @@ def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[Docto
 
 
 def worst_light(findings: dict[str, tuple[DoctorFinding, ...]]) -> FindingLight:
-    """Return the worst light among all findings: red, amber or green. UNKNOWN counts as green."""
+    """Return the colour of the worst finding: red, amber or green. UNKNOWN counts as green."""
     lights = {one.light for part in findings.values() for one in part}
     bad = (FindingLight.RED, FindingLight.AMBER)
     return next((light for light in bad if light in lights), FindingLight.GREEN)

@@ -11,7 +11,7 @@ import msgspec
 
 
 class FindingLight(StrEnum):
-    """The light of a finding, which shows how bad the finding is.
+    """The colour of a finding, which shows how serious the finding is.
 
     UNKNOWN: the fact is not available on this computer, which is neither good nor bad.
     """
@@ -35,7 +35,7 @@ class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
     do: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a green finding with an action, or another one without an action."""
+        """Raise ValueError if a green finding has an action, or if another finding has none."""
         if (self.light is FindingLight.GREEN) == bool(self.do):
             raise ValueError(f"{self.check}: {self.light} and the next action {self.do!r}")
 
@@ -59,7 +59,10 @@ def red(check: str, text: str, do: str) -> DoctorFinding:
 
 
 def unknown(check: str, what: str, do: str) -> DoctorFinding:
-    """Return a finding for a fact that is unknown here. `do` is the way to learn the fact."""
+    """Return a finding for a fact that cannot be known on this computer.
+
+    `do` is the way to learn the fact.
+    """
     return DoctorFinding(check, FindingLight.UNKNOWN, f"not known on this computer: {what}", do)
 
 
@@ -74,7 +77,10 @@ _CHECK_WIDTH: Final = 13
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of all checks, with the fields of the JSON. `verdict` is the worst light."""
+    """The results of all checks, with the same fields as the JSON output.
+
+    `verdict` is the worst light.
+    """
 
     table: str
     simulated: bool
@@ -83,12 +89,12 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     findings: dict[str, tuple[DoctorFinding, ...]]
 
     def count(self, light: FindingLight) -> int:
-        """Return how many findings have the light `light`."""
+        """Return how many findings have the colour `light`."""
         return sum(one.light is light for part in self.findings.values() for one in part)
 
 
 def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | None]]:
-    """Yield the lines of the page, each with the light of its finding or None."""
+    """Yield the lines of the page, each with the colour of its finding or None."""
     kind = "simulated table" if examination.simulated else "table"
     yield f"{kind} {examination.table}, {examination.time}", None
     for part, findings in examination.findings.items():
@@ -101,7 +107,7 @@ def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | N
 
 
 def summary_line(examination: Examination) -> str:
-    """Return the last line of the page: the conclusion, and how many findings remain."""
+    """Return the last line of the page: the conclusion, and how many findings are not green."""
     lights = (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
     reds, ambers, unknowns = map(examination.count, lights)
     if reds:

@@ -13,7 +13,9 @@ from drivers.link.frames import Welcome
 
 
 class PythonFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the Python interpreter: its version, its bits (32 or 64), the kind of computer."""
+    """Facts of the Python interpreter: its version, whether it has 32 or 64 bits, the kind of
+    computer.
+    """
 
     version: tuple[int, int, int]
     bits: int
@@ -137,7 +139,7 @@ class DiskFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class MemoryFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts about ways in which secrets can be written to a disk.
+    """Facts about whether secrets in memory can be written to a disk.
 
     `runtime_on`: the kind of file system of runtime_dir. `swaps`: the swap devices, without
     compressed memory. `core_pattern`: the target of the kernel's core dumps. `core_limit`: the

@@ -36,7 +36,11 @@ class ConnectedPeer(NamedTuple):
 
 
 class RateLimiter:
-    """A token bucket for each key. It has at most `burst` tokens and gains `per_s` a second."""
+    """A limit on the messages of each key.
+
+    Each key has at most `burst` tokens, and gains `per_s` tokens a second. Each message costs one
+    token.
+    """
 
     def __init__(self, per_s: float = COMMANDS_PER_S, burst: float = COMMAND_BURST) -> None:
         self._per_s, self._burst = per_s, burst
@@ -61,7 +65,7 @@ _log = structlog.get_logger("gateway")
 
 
 class Authenticator:
-    """The handler of all handshakes in one ZeroMQ context.
+    """A part that accepts or refuses each new connection of one ZeroMQ context.
 
     Create it before the sockets that it secures. `refusal_of_peer` returns the reason why a peer is
     refused now, or None. `refused_by_reason` counts failed handshakes by that reason.
@@ -162,7 +166,9 @@ class AdmittedKeys:
         return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
-        """Return the name, or else the key, of each of `peers` that is no longer admitted."""
+        """Return the names (or the keys, without names) of those peers that are no longer
+        admitted.
+        """
         roster = self._roster.current()
         found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [

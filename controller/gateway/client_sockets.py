@@ -74,7 +74,9 @@ class ClientSockets:
                 task.cancel()
 
     async def drain(self) -> None:
-        """Postpone feed messages, and wait at most 0.6 s for pending answers."""
+        """Hold back new feed messages, and wait at most 0.6 s until pending commands are
+        answered.
+        """
         self._feed.hold_back()
         for _ in range(_DRAIN_CHECKS):
             if not self._commands.pending_count:
@@ -93,7 +95,10 @@ class ClientSockets:
         self._feed.resume_in(RECONNECT_TIME_S)
 
     async def _rebind(self, part: FeedSocket | CommandSocket, address: str) -> None:
-        """Bind at the previous address. Another process may have taken the address meanwhile."""
+        """Bind a socket again at the address that it had before.
+
+        Another process may have taken the address meanwhile.
+        """
         for tries in count(1):
             try:
                 self.bind(part, address)

@@ -37,7 +37,10 @@ _SUBSCRIBE, _UNSUBSCRIBE = b"\x01", b"\x00"
 
 
 class TopicLimits:
-    """A counter of all clients' subscriptions. `served` are the topics that the feed has."""
+    """A counter of all subscriptions, which finds clients that have too many.
+
+    `served` are the topics that the feed has.
+    """
 
     def __init__(self, served: Iterable[str]) -> None:
         self._served = tuple(topic.encode() for topic in served)

@@ -46,7 +46,7 @@ class RefusalLogLimiter:
         self._suppressed = 0
 
     def allow_line(self, key: str, now_s: float) -> int | None:
-        """Return None if this refusal of `key` must not be logged.
+        """Decide whether a refusal of `key` is logged, and return None if it is not.
 
         Otherwise return how many refusals were not logged since the last line.
         """

@@ -127,7 +127,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return the type without its description, and without None if it is a union with None."""
+    """Return a type without its description and without None."""
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
@@ -177,7 +177,7 @@ def expected_words(shape: inspect.Type) -> Words:
 
 
 def without_none(shape: inspect.Type) -> inspect.Type:
-    """Return the other type if the type is a union of one type and None.
+    """Return the type X for a union of X and None.
 
     Its description is kept. Return any other type unchanged.
     """
@@ -323,7 +323,7 @@ def convert_tables(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return the tables `raw`, converted to the type `shape` as `read` does.
+    """Return the TOML tables `raw`, converted to the type `shape` as `read` does.
 
     `name` names the file in errors.
     """
@@ -342,7 +342,7 @@ def convert_tables(
 
 
 def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield every value of the tables, with its dotted key like `gateway.feed`.
+    """Yield every value of TOML tables, with its dotted key like `gateway.feed`.
 
     Raises _BadValue for too deep nesting.
     """

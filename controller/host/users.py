@@ -64,7 +64,7 @@ def user_name(uid: int) -> str:
 
 
 def allowed_peer_uids(name: str | None) -> frozenset[int]:
-    """Return the user ids that a process accepts at the other end of the gateway's socket.
+    """Return the user ids that the other process at the gateway's socket may have.
 
     With a name, that is only the named user. With None machine and gateway run as the same user,
     and the result is this process's own uid and root. Raises UserError.

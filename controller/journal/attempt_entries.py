@@ -45,7 +45,9 @@ class SeedData(EntryData, frozen=True):
 
 
 class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The composition of a set of cards: number of packs, jokers or not, number of cards."""
+    """The composition of a set of cards: how many packs, whether with jokers, and how many
+    cards.
+    """
 
     packs: Count
     jokers: bool
@@ -103,7 +105,7 @@ class WireData(EntryData, frozen=True):
 
 
 class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of board events that shows the pocket of each card, but no face."""
+    """A group of board events that shows the pocket of each card without its face."""
 
     boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
@@ -135,13 +137,13 @@ class HeldData(EntryData, frozen=True):
 
 
 class HandsBoxData(EntryData, frozen=True):
-    """A nonce and the record of the hands, encrypted with the attempt's key."""
+    """The faces of the held hands and a random number, encrypted with the attempt's key."""
 
     box: Base64
 
 
 class VerdictData(EntryData, frozen=True):
-    """The outcome of an attempt, the reasons for it, and the numbers of cards.
+    """The outcome of an attempt, the reasons for it, and how many cards were fed and landed.
 
     `landed` has the number of cards in each pocket and in the tray, without faces. `fed` is the
     number of cards fed from the hopper, and `refed` is the number fed from the tray.
@@ -173,7 +175,7 @@ class ReleasedData(EntryData, frozen=True):
 
 
 class SealedToChiefData(EntryData, frozen=True):
-    """A power failure destroyed the attempt's key, so the machine cannot publish the record.
+    """The attempt's key was lost in a power failure, so the machine cannot publish the record.
 
     Only the chief's key can open the attempt (`for_chief` of its `seed`).
     """
@@ -194,7 +196,7 @@ class RevealedData(EntryData, frozen=True):
 
 
 class WithdrawnData(EntryData, frozen=True):
-    """The hands in the machine will not be released. `reasons` has the causes."""
+    """The hands that are locked in the machine will not be released. `reasons` has the causes."""
 
     reasons: list[FaultName]
     at_ms: Ms
@@ -223,7 +225,7 @@ class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RecordData(EntryData, frozen=True):
-    """The opened record of an attempt: the face of the card in each place, and the nonce.
+    """The published record of an attempt: the face in each place, and the random number (nonce).
 
     `hands` has the faces (hex). `nonce` is the random number in the hash of `held`. Both are null
     if the hands of the attempt were never held. `events` has the board events so far, with all

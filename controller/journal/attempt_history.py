@@ -47,7 +47,9 @@ class AttemptHistory(msgspec.Struct, kw_only=True):
 
 
 def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
-    """Return the number of the last received event by the id of the board's boot."""
+    """Return the number of each board's last received event, by the id of the board's run
+    (boot).
+    """
     taken: dict[int, int] = {}
     for entry in entries:
         if entry.kind == "wire":
@@ -57,7 +59,7 @@ def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
 
 
 def attempt_histories(entries: Iterable[JournalEntry]) -> dict[int, AttemptHistory]:
-    """Return the history of every attempt by its id, in the order of their beginning."""
+    """Return the history of every attempt by its id, the earliest attempt first."""
     found: dict[int, AttemptHistory] = {}
     for entry in entries:
         if entry.attempt is None:

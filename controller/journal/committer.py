@@ -30,7 +30,9 @@ class WriteGroup(NamedTuple):
 
 
 class RowsCommitted(NamedTuple):
-    """A report: all rows up to number `last` are committed, and on the disk if `durable`."""
+    """A report that all rows up to number `last` are committed, and are on the disk if
+    `durable`.
+    """
 
     last: int
     durable: bool
@@ -61,11 +63,11 @@ class InlineCommitter:
         self._failed = False
 
     def start(self, on_result: CommitCallback) -> None:
-        """See Committer."""
+        """Set the function that receives the results (see Committer)."""
         self._on_result = on_result
 
     def commit(self, group: WriteGroup) -> None:
-        """See Committer."""
+        """Write the group at once (see Committer)."""
         if self._failed or self._on_result is None:
             return
         result = _write(self._store, [group])
@@ -73,7 +75,7 @@ class InlineCommitter:
         asyncio.get_running_loop().call_soon(self._report, result)
 
     def close(self) -> None:
-        """See Committer."""
+        """Stop the reports of results (see Committer)."""
         self._on_result = None
 
     def _report(self, result: RowsCommitted | StorageFailed) -> None:
@@ -97,16 +99,19 @@ class ThreadCommitter:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
     def start(self, on_result: CommitCallback) -> None:
-        """See Committer."""
+        """Set the function that receives the results (see Committer)."""
         self._loop, self._on_result = asyncio.get_running_loop(), on_result
         self._thread.start()
 
     def commit(self, group: WriteGroup) -> None:
-        """See Committer."""
+        """Pass the group to the thread (see Committer)."""
         self._queue.put(group)
 
     def close(self) -> None:
-        """See Committer. This waits for the thread, so call sync first."""
+        """Write all accepted groups, then stop (see Committer).
+
+        This waits for the thread, so call sync first.
+        """
         self._on_result = None
         self._queue.put(None)
         if self._thread.ident is not None:
@@ -126,7 +131,10 @@ class ThreadCommitter:
                     self._loop.call_soon_threadsafe(self._report, result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
-        """Wait for the queue, and return its groups. Also return whether more groups may come."""
+        """Wait until groups are in the queue, then return them.
+
+        Also return whether more groups may come.
+        """
         taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:

@@ -12,7 +12,7 @@ from controller.signing import canonical_json, length_prefixed
 
 
 class JournalError(Exception):
-    """An error because of which the journal cannot be used.
+    """An error that makes the journal unusable.
 
     Examples are a foreign or damaged file, a broken chain and a second writer. The message is one
     line for a person.
@@ -24,14 +24,14 @@ class JournalError(Exception):
 
 
 class StorageFailed(JournalError):
-    """The error that the disk refused to write or to read.
+    """The error for a disk that does not write or read.
 
     Nothing after the last commit is stored. The journal must be opened again.
     """
 
 
 class PrivateEntryError(JournalError):
-    """The error that a private entry was passed to the function that makes public events."""
+    """The error for a private entry from which a public event was requested."""
 
 
 MAX_BODY_BYTES = 0xFFFF
@@ -62,7 +62,9 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_u
 
 
 class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An entry, its bytes, and the heads of the chain before and after it (32 bytes each)."""
+    """An entry, its bytes, and the chain's head (its last hash, 32 bytes) before and after the
+    entry.
+    """
 
     entry: JournalEntry
     body: bytes
@@ -84,7 +86,7 @@ def encode(entry: JournalEntry) -> bytes:
 
 
 def check_entry_data(kind: str, data: dict[str, Any]) -> None:
-    """Check that `data` fit into an entry of this kind, whatever its other fields are.
+    """Check that `data` fits into an entry of this kind, however long the other fields are.
 
     Raises ValueError as `encode` does.
     """
@@ -166,7 +168,7 @@ _ENTRY_TAG = length_prefixed("dealtable/entry/1")
 
 
 class StoredRow(NamedTuple):
-    """A row of the journal's file, not checked yet."""
+    """A row as it is in the journal's file, before any check."""
 
     n: int
     body: bytes
@@ -174,19 +176,22 @@ class StoredRow(NamedTuple):
 
 
 class ChainBreak(NamedTuple):
-    """The place of an error in the chain: `what` is wrong at the row with the number `n`."""
+    """An error in the hash chain: `what` is wrong at the row with the number `n`."""
 
     n: int
     what: str
 
 
 def next_head(prev: bytes, body: bytes) -> bytes:
-    """Return the head of the chain after an entry. `prev` is the head before the entry."""
+    """Return the head (last hash) of the chain after an entry.
+
+    `prev` is the head before the entry.
+    """
     return hashlib.sha256(_ENTRY_TAG + prev + length_prefixed(body)).digest()
 
 
 def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
-    """Yield every readable entry of these rows, and every error of the chain in its place.
+    """Yield every readable entry of these rows, and every error of the hash chain where it occurs.
 
     A row that does not follow from the row before it breaks the chain once. The check continues
     from the head of that row, so that one changed row is one or two findings.

@@ -43,7 +43,10 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt. `by` is a name; `key` is their key (hex)."""
+    """The chief looked at the faces of a hand as it was dealt.
+
+    `by` is a name; `key` is their key (hex).
+    """
 
     seat: Seat
     reason: str
@@ -52,7 +55,8 @@ class OpenedHandData(EntryData, frozen=True):
 
 
 class AnswerData(EntryData, frozen=True):
-    """The answer to a command that only its sender may read, encrypted for the sender.
+    """A command's confidential answer, encrypted so that only the sender of the command can
+    read it.
 
     The answer is sent again if a command with the same id comes again.
     """
@@ -81,7 +85,7 @@ class MatchData(EntryData, frozen=True):
 
 
 class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An event of the match that was withheld, and the number `n` of its private entry."""
+    """A match event that was first kept secret, and the number `n` of its private entry."""
 
     n: Count
     event: dict[str, Any]
@@ -161,7 +165,7 @@ class PauseEndedData(EntryData, frozen=True):
 
 
 class AcknowledgedData(EntryData, frozen=True):
-    """A person acknowledged a fault, or ended a call for a referee that the match had made.
+    """A person acknowledged a fault, or ended a call by which the match asked for a referee.
 
     `name` is the name of the fault. For a call, it is the name of the call in small letters.
     `board` is "" if the fault does not concern a board.
@@ -181,7 +185,7 @@ class SetLoadedData(EntryData, frozen=True):
 
 
 class SetClearedData(EntryData, frozen=True):
-    """A person counted a set of cards that was barred, and found it complete."""
+    """A person counted a set of cards whose use was forbidden, and found it complete."""
 
     set: str
     by: str

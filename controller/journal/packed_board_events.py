@@ -46,7 +46,9 @@ class BoardEventFields(Protocol):
 
     @property
     def boot(self) -> int:
-        """Return the id of the board's run in which the event happened."""
+        """Return the id of the board's run (from one start to the next) in which the event
+        happened.
+        """
 
     @property
     def number(self) -> int:
@@ -62,11 +64,15 @@ class BoardEventFields(Protocol):
 
     @property
     def seen(self) -> int:
-        """Return the dealer board's total of detected cards, or the reader's of pulses."""
+        """Return how many cards the dealer board has detected, or how many pulses the reader
+        board has received.
+        """
 
     @property
     def landed(self) -> int:
-        """Return the dealer board's total of landed cards, or the reader's of sent reads."""
+        """Return how many cards have landed (dealer board), or how many READ events were sent
+        (reader board).
+        """
 
     @property
     def index(self) -> int:
@@ -74,11 +80,14 @@ class BoardEventFields(Protocol):
 
     @property
     def place(self) -> int:
-        """Return the place of the event. Its meaning depends on the code."""
+        """Return the place in the machine that the event names. Its meaning depends on the code."""
 
 
 class CardLook(msgspec.Struct, frozen=True, gc=False):
-    """One look of the reader board at a card. `repr` hides the face, which must not be in a log."""
+    """The result of one look of the reader board at a card.
+
+    `repr` hides the face, which must not be in a log.
+    """
 
     face: int
     back: int
@@ -90,12 +99,15 @@ class CardLook(msgspec.Struct, frozen=True, gc=False):
         return "Look(…)"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Return no fields. Otherwise rich reads the fields of a Struct, and prints the face."""
+        """Return an empty list, so that the library rich prints no fields.
+
+        Otherwise rich reads the fields of a Struct, and prints the face.
+        """
         return []
 
 
 class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A board event as the journal has it.
+    """A board event as it is stored in the journal.
 
     If the journal has the secret part of the event only encrypted, `look` is null, and the place of
     a pocket is SEALED_PLACE.
@@ -114,7 +126,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_open(self) -> bool:
-        """Return whether the event is complete, with its look or its pocket."""
+        """Return whether the secret part of the event (look or pocket) is readable."""
         if self.code == READ:
             return self.look is not None
         return self.code not in POCKET_CODES or self.place != SEALED_PLACE
@@ -182,7 +194,7 @@ def unpack_events(
 
 
 def pack_course(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return board events for a `revealed` entry: with every pocket, but without looks."""
+    """Return board events for a `revealed` entry, with all pockets but without looks at faces."""
     return [pack_events(group) for group in split_into_groups(events, limit=len(events))]
 
 
@@ -218,7 +230,7 @@ def _open_bytes(event: BoardEventFields, sealed: frozenset[int]) -> bytes:
 
 
 def _secret_bytes(event: BoardEventFields) -> bytes:
-    """Return the bytes of an event that must be encrypted: a look, a pocket, or nothing."""
+    """Return the part of an event that must be encrypted: its look, its pocket, or nothing."""
     if event.code == READ:
         return _look_bytes(event)
     return bytes([event.place]) if event.code in POCKET_CODES else b""

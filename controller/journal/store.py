@@ -123,7 +123,8 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def last(self) -> tuple[int, bytes]:
-        """Return the number and the head of the newest committed entry.
+        """Return the newest committed entry's number, and the head (last hash) of the chain
+        after it.
 
         They are (0, ZERO_HEAD) in an empty journal. Raises StorageFailed if the disk refuses to
         read.

@@ -261,7 +261,7 @@ class TableMachine:
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state, with the next number.
+        """Return the present public state, with the next sequence number.
 
         If the journal cannot be written, its phase is FAULT.
         """

@@ -62,7 +62,9 @@ _MAX_JUDGED = 16
 
 
 class TimedCommitter:
-    """A committer that measures how long groups of rows take, and how long rows wait."""
+    """A committer that measures how long it takes to write a group of rows, and how long rows
+    wait.
+    """
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
         """Wrap `committer`. `on_written(durable, seconds)` is called on the loop for each group."""
@@ -145,7 +147,9 @@ class MachineMetrics:
         return 0.0 if self._committer is None else self._committer.oldest_wait_s()
 
     def attach(self, board_log: BoardLog, *links: Link) -> None:
-        """Store the parts whose counters are read later, and time the ROUTEs of the links."""
+        """Store the parts whose counters are read later, and measure the delay of each ROUTE on
+        the links.
+        """
         self._board_log = board_log
         board_log.on_written = self.on_events_written
         for link in links:
@@ -195,7 +199,7 @@ class MachineMetrics:
         return MetricsMessage(tuple(samples), tuple(distributions))
 
     def _on_posted(self, command: frames.BoardCommand) -> None:
-        """Measure the time of a ROUTE that answers an event of a board.
+        """Measure how long an event of a board waited for its ROUTE.
 
         Another ROUTE has no start time.
         """

@@ -65,7 +65,7 @@ class CutCounter:
         self._timer: asyncio.TimerHandle | None = None
 
     def set_running(self, running: bool) -> None:
-        """Start or stop the counter, unless it already does so."""
+        """Make the counter run or stand still."""
         if running and self._timer is None:
             self._step()
         elif not running and self._timer is not None:

@@ -21,7 +21,7 @@ def calling_seats(record: TableRecord, seat: Seat | None = None) -> tuple[Seat, 
 
 
 def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = None) -> bool:
-    """Write that the call of a seat has ended, or without `seat` all calls.
+    """Write that a seat's call for a referee has ended, or all calls if `seat` is None.
 
     Return whether there were any. `by` is the person at the table. None: the caller cancelled the
     call. `TableRecord.sync` makes the entry durable.
@@ -34,7 +34,7 @@ def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = No
 
 
 def due_calls(play: TableMatch, limits: LimitsSection) -> dict[str, int]:
-    """Return the times at which each possible call becomes due, in ms by the table's clock.
+    """Return when each possible call for a referee becomes due, in ms by the table's clock.
 
     All are provisional.
     """
@@ -64,7 +64,7 @@ class OverdueWatch:
         self._timer: asyncio.TimerHandle | None = None
 
     def on_match_changed(self) -> None:
-        """Check which calls the changed match makes due."""
+        """Check which calls for a referee are due after a change of the match."""
         self.close()
         due, now_ms = due_calls(self._record.match_written, self._limits), self._record.clock()
         for name in OVERDUE_FAULTS:

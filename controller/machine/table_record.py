@@ -52,7 +52,7 @@ class TableClock:
 
 
 def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
-    """Return the time that the clock of an earlier run would show at the wall stamp `now`.
+    """Return the time that the clock of an earlier run would show at the wall-clock time `now`.
 
     It continues from the last moment in the journal by the time since then, if the stamps are
     credible. Events from another table have earlier moments and do not count.
@@ -68,7 +68,9 @@ def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
 
 
 def elapsed_ms(earlier: str, later: str) -> int:
-    """Return the milliseconds from one wall stamp to a later one, or 0 if they cannot be right."""
+    """Return the milliseconds from one wall-clock time to a later one, or 0 if they cannot be
+    right.
+    """
     try:
         gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     except (ValueError, TypeError):  # TypeError: one of them has no time zone.

@@ -50,7 +50,9 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
-        """Return when silence counts as an answer, or None if all seats have answered."""
+        """Return the time at which silence counts as an answer, or None if all seats have
+        answered.
+        """
         if not self.seats_asked():
             return None
         in_turn = self.choice.order == "in_turn" and self.answers
@@ -74,7 +76,9 @@ class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
     doubling_choice: ChoiceRules
 
     def current_round(self) -> ChoiceRound:
-        """Return the choice that seats are asked now, or the last choice if both are complete."""
+        """Return the choice that the seats must make now, or the last choice if both are
+        complete.
+        """
         return self.doubling or self.open_hand
 
     def is_over(self) -> bool:
@@ -85,7 +89,10 @@ class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
 def begin_choices(
     open_hand: ChoiceRules, doubling: ChoiceRules, first: Seat, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the two choices before any answer, when hands are dealt. `first` is the first hand."""
+    """Return both choices without any answer, as they are when the hands are dealt.
+
+    `first` is the first hand.
+    """
     return ChoicesBeforePlay(ChoiceRound(open_hand, first, at_ms), None, doubling)
 
 
@@ -138,7 +145,7 @@ def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> C
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
-    """Return the choices with doubling begun, if all seats have chosen about their hands."""
+    """Begin the doubling if all seats have answered about an open hand, and return the choices."""
     done = opening.open_hand
     if opening.doubling is not None or done.seats_asked():
         return opening

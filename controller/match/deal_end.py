@@ -74,7 +74,7 @@ def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
-    """Return the match, in its result phase if the places complete the finish, else in play.
+    """Return the match in the result phase if all places are known, otherwise in the play phase.
 
     `ended_ms` is when the last card was played, if not now. It is not before the release of the
     hands.

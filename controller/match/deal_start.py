@@ -211,7 +211,7 @@ def release_hands(match: AnyMatch, event: events.HandsReleased) -> StepResult:
 
 
 def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
-    """Return the match without a further deal if none may begin, else None.
+    """Return the match without a further deal, or None if a further deal may begin.
 
     Raises RefusedError while the area is paused, or while a referee must decide about lost time.
     """

@@ -317,7 +317,7 @@ class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
 
 
 class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
-    """A referee gave the table more time, for stops that the players did not cause.
+    """A referee gave the table more time, for interruptions that the players did not cause.
 
     With 0 seconds, a referee decided to give no time.
     """

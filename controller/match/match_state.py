@@ -25,7 +25,7 @@ EventStage = Literal["swiss", "round_robin", "knockout"]
 
 
 class MatchPair(msgspec.Struct, frozen=True):
-    """Two partners: the number and the name of their pair, and the persons at both seats."""
+    """Two partners: the number and the name of their pair, and the persons at its two seats."""
 
     id: str
     name: str
@@ -67,7 +67,7 @@ class SheetSignature(msgspec.Struct, frozen=True, gc=False):
 
 
 class SignedVersion(msgspec.Struct, frozen=True, gc=False):
-    """An earlier version of the score sheet: the number of its rows, and its signatures."""
+    """An earlier version of the score sheet: how many rows it has, and its signatures."""
 
     version: int
     rows: int

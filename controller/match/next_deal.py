@@ -239,7 +239,7 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the match without its due deal if the score sheet cancels the deal, else None.
+    """Return the match without its due deal, or None if the score sheet does not cancel the deal.
 
     An extra deal that the chief ordered after a draw is not cancelled by the same draw.
     """

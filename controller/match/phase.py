@@ -8,7 +8,10 @@ from controller.words import Words, quoted_words
 
 
 class MatchPhase(StrEnum):
-    """The step that a match waits for. A suspension does not change the phase."""
+    """The phase of a match, named after what the match waits for.
+
+    A suspension does not change the phase.
+    """
 
     SETUP = "setup"
     """The players, and the chief's start."""

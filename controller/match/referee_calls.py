@@ -25,7 +25,7 @@ CallReason = AskedFor | OverrunReason | TransferReason
 
 
 def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
-    """Return the reason and the seat if an effect calls a referee, or None if it does not."""
+    """Return why and for which seat an effect calls a referee, or None if it calls none."""
     if isinstance(effect, RefereeCalled):
         return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):

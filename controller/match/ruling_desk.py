@@ -68,12 +68,14 @@ _TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 
 def current_record(match: GuandanMatch) -> PenaltyRecord:
-    """Return the penalties of both pairs: from earlier matches, and in force in this match."""
+    """Return the penalties of both pairs: those from earlier matches, and those in force in
+    this match.
+    """
     return rulings.record_with_rulings(match.record, match.rulings)
 
 
 def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
-    """Return the penalties that are possible for a charge in this match.
+    """Return the penalties that are possible in this match for a charge (an accusation).
 
     The first is the next step on the rulebook's ladder of penalties. Raises RefusedError if there
     are none.
@@ -96,7 +98,7 @@ class _DueCards(NamedTuple):
 
 
 def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
-    """Refuse a charge that contradicts the known facts of its deal.
+    """Refuse a charge (an accusation) that contradicts the known facts of its deal.
 
     The charge is a wrong card, but the player had none to give, or the return is right. A deal
     without a row, and a deal whose hands are not released, contradict nothing. A return that may
@@ -326,7 +328,7 @@ def _lose_match(
 def _make_hand_dead(
     match: GuandanMatch, ruling: rulings.MatchRuling, what: DeadHand, at_ms: int
 ) -> StepResult:
-    """Declare the hand of a seat dead, so that later places move up.
+    """Declare the hand of a seat dead (it gets no place), so that later places move up.
 
     If the deal is written already, its row changes. In a forfeited deal no seat has a place
     (provisional). If the deal was dealt again since the offence, the hand no longer exists. Source:

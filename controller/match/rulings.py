@@ -72,7 +72,7 @@ def require_role(needed: Literal["referee", "chief"], role: Role, *, verbal: boo
 
 
 class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A ruling on a charge, proposed, decided or rejected.
+    """A ruling on a charge (an accusation of an offence); it is proposed, decided or rejected.
 
     `by` proposed it at `at_ms`, `approved_by` decided, `rejected_by` rejected or overturned it.
     `verbal`: the chief approved verbally, `entered_by` entered this, and `confirmed_by` confirmed
@@ -96,7 +96,7 @@ class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def deal_of_charge(charge: Charge) -> int:
-    """Return the number of the deal to which a charge belongs.
+    """Return the number of the deal to which a charge (an accusation) belongs.
 
     An offence before any deal belongs to the first deal.
     """

@@ -60,7 +60,7 @@ def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> sheet_
 
 
 def rank_text_of_value(counts: int, level: ranks.Level) -> str:
-    """Return the rank of a card from its value in the order of `level`.
+    """Return the rank of a card as text, from its value at the level `level`.
 
     Jokers are "BJ" and "SJ".
     """
@@ -72,7 +72,9 @@ def rank_text_of_value(counts: int, level: ranks.Level) -> str:
 def published_tribute(
     exchange: TributeExchange, level: ranks.Level
 ) -> tuple[sheet_rows.CardGiven, ...]:
-    """Return the tribute cards with their due values, or () until all payers have laid theirs."""
+    """Return the tribute cards as the rules require them, or () before all payers have laid
+    their cards.
+    """
     if exchange.plan is None:
         return ()
     return tuple(

@@ -61,7 +61,7 @@ def _change_by_time(
 
 
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether a deal is due for which no time is left.
+    """Return whether a deal is due although no time is left for it.
 
     A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only if the
     end of time stops a running deal (`stops_deals`).
@@ -99,7 +99,7 @@ def is_stopped(match: AnyMatch) -> bool:
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match after its first lead, without the clock of the opening.
+    """Return the match after its first lead, without the clock that measured the time to this lead.
 
     From now on the deal must be played to its end.
     """

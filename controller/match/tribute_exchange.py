@@ -36,7 +36,7 @@ def continue_after_count(match: GuandanMatch) -> StepResult:
 
 
 def answer_anti_tribute(match: GuandanMatch, event: events.AntiTributeAnswered) -> StepResult:
-    """Begin play if the payers have both big jokers (抗贡), otherwise open the tribute.
+    """Begin play if the payers have both big jokers (抗贡), otherwise begin the tribute.
 
     After an anti-tribute, the player who finished first (UP) leads. A different answer before a
     card is laid or led corrects the first one. Source: seed 000 A10.3.
@@ -70,7 +70,8 @@ def lay_tribute(match: GuandanMatch, event: events.TributeLaid) -> StepResult:
 
 
 def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResult:
-    """Record the values of the tributes, which decide the receivers, and open the returns.
+    """Record the values of the tributes, which decide who receives them, and begin the return
+    of cards.
 
     A second entry before the first lead corrects the first one, and the returns begin again.
     Source: seed 000 A10.1–2.
@@ -200,7 +201,10 @@ def _exchange_of(match: GuandanMatch) -> TributeExchange:
 
 
 def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
-    """Return the tribute exchange of the deal while it may be corrected. Raises RefusedError."""
+    """Return the deal's exchange of tribute and return cards, if it may still be corrected.
+
+    Raises RefusedError.
+    """
     if match.led:
         refuse("AFTER_LEAD")
     if match.exchange is None:

@@ -29,7 +29,9 @@ class PublicMatchClock(Message, frozen=True, kw_only=True):
 
 
 class PublicAreaStop(Message, frozen=True, kw_only=True):
-    """A stop of the clocks of the whole area (全区停表). The machines are not stopped.
+    """A pause of the clocks of the whole area (全区停表).
+
+    The machines are not stopped.
 
     `since_ms` is by the table's clock. `reason` and `by` are null if an older program wrote the
     entry.

@@ -92,7 +92,7 @@ def list_program_files(folder: Path) -> Iterator[ProgramFile]:
 
 
 def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[ProgramFile]:
-    """Yield the file `path`, or all files in it if it is a folder."""
+    """Yield the file at `path`, or if `path` is a folder, all files in it."""
     try:
         mode = path.lstat().st_mode
         inside = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None
@@ -140,7 +140,7 @@ _HEADER_BYTES: Final = 16
 
 
 def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
-    """Yield the compiled files that this Python would run although their source is different.
+    """Yield the compiled files that Python would run here although they do not match their source.
 
     Raises FileError.
     """
@@ -157,7 +157,7 @@ def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
 
 
 def _matches_source(path: Path, source: Path, level: int) -> bool:
-    """Return True if a compiled file has the code of its source, or if Python never runs it.
+    """Return True if a compiled file matches its source, or if Python never runs the file.
 
     Python does not run a file of another version or one that is out of date.
     """
@@ -201,7 +201,7 @@ _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$
 
 
 class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest release that has run with a state directory."""
+    """The newest release that has ever used a certain state directory."""
 
     version: str
     serial: Serial
@@ -223,12 +223,15 @@ def hash_program_files(folder: Path) -> dict[str, str]:
 
 
 def find_odd_files(folder: Path) -> dict[str, str]:
-    """Return the files that no release can contain, by path, with the reason. Raises FileError."""
+    """Return the path of each file that no release can contain, with the reason.
+
+    Raises FileError.
+    """
     return {one.name: one.kind.value for one in list_program_files(folder) if one.kind in ODD_KINDS}
 
 
 def find_differences(manifest: Manifest, folder: Path, firmware_text: str) -> Iterator[str]:
-    """Yield one line for each file that differs from the release, compiled files last.
+    """Yield one line for each file that differs from the release; compiled files come last.
 
     `firmware_text`: the line to yield if the boards' firmware differs from the released one. Raises
     FileError.
@@ -264,7 +267,7 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
 
 
 def read_running_release(state_dir: Path, folder: Path | None = None) -> ProgramRelease | None:
-    """Return the release of this program, with the hash of its own files.
+    """Return the release that this program is, with a hash of the program's files.
 
     Returns None if there is no manifest, as for a program from a checkout. `state_dir` stores the
     newest release. Raises FileError for a manifest that cannot be read, and if a newer release ran
@@ -287,13 +290,16 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
 
 
 def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
-    """Return the release of a manifest with the hash of the files in `folder`. Raises FileError."""
+    """Return the release that a manifest names, with a hash of the files in `folder`.
+
+    Raises FileError.
+    """
     found = releases.program_hash(hash_program_files(folder))
     return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
-    """Return the newest release that ran with a state directory. Raises FileError."""
+    """Return the newest release that has used a state directory, or None. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -332,7 +338,7 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
 
 
 def _format_older_release(found: str, remembered: RememberedRelease) -> str:
-    """Return the text for a release that is older than one that ran before.
+    """Return the text which says that a program is older than a release that ran before.
 
     It is in both languages, from the fault catalogue.
     """

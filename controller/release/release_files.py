@@ -72,7 +72,7 @@ def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
 
 
 def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
-    """Return the manifest in a file, which must be signed by the key in the file `key`.
+    """Return the manifest in a file, after a check of its signature if the key file `key` is given.
 
     With None the signature is not checked. Raises FileError, also for a wrong signature.
     """

@@ -91,7 +91,7 @@ def fingerprint(certificate: Certificate) -> str:
 
 
 def sign_certificate(certificate: Certificate) -> bytes:
-    """Return the owner's signature of a certificate, which must contain the secret `sign`."""
+    """Return the signature of a certificate by its own secret key `sign`, which it must contain."""
     assert certificate.sign is not None
     return SigningKey(certificate.sign).sign(_certificate_signed_bytes(certificate)).signature
 
@@ -109,7 +109,7 @@ def has_valid_proof(certificate: Certificate) -> bool:
 
 
 def parse_moment(text: str) -> datetime:
-    """Return the time that is written as a certificate's date or as a wall clock stamp.
+    """Return the moment that a text states, which is a date or a date with a time.
 
     A day becomes its end. All moments are in UTC. Raises ValueError for any other text, or for a
     moment without a time zone.
@@ -158,7 +158,7 @@ def parse_certificate(text: str) -> Certificate:
 
 
 def read_sign_secret(folder: Path) -> bytes:
-    """Return the Ed25519 secret with which the table signs, from `folder`/keys/table.sign.
+    """Return the table's secret signing key (Ed25519) from the file keys/table.sign in `folder`.
 
     It has 32 bytes. Raises RosterError if the file is missing, or if the secret does not belong to
     keys/table.key.

@@ -33,7 +33,7 @@ EXPIRY_WARNING_TIME: Final = timedelta(days=7)
 
 
 class NotAdmitted(msgspec.Struct, frozen=True):
-    """The reason why a key may not be used: a fault of the catalogue, with evidence.
+    """The reason why a key may not be used, as a fault of the catalogue.
 
     `name` is the owner of the key, for the log. It is "" for an unknown key.
     """
@@ -83,7 +83,9 @@ class Roster:
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """Return all clients in admitted/, also expired ones, whose key is not revoked."""
+        """Return all clients in the folder admitted/ whose key is not revoked, even if it has
+        expired.
+        """
         return tuple(each for each in self._clients if not self.revocation_of(each))
 
     @property
@@ -92,21 +94,26 @@ class Roster:
         return self._revoked
 
     def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
-        """Return the client whose signing key this is (raw or hex) if it is admitted now."""
+        """Return the client that has this signing key (raw or hex) if it is admitted now."""
         found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
 
     def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
-        """Return the client whose signing key this is (raw or hex), or why it is refused."""
+        """Return the client that has this signing key (raw or hex), or the reason why it is
+        refused.
+        """
         raw = key_bytes(verify)
         return self._look_up(lambda each: each.verify == raw)
 
     def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
-        """Return the client whose public CURVE key this is (Z85), or why it is refused."""
+        """Return the client that has this public CURVE key (Z85), or the reason why it is
+        refused.
+        """
         return self._look_up(lambda each: each.curve == curve)
 
     def chief_seals(self) -> tuple[bytes, ...]:
-        """Return the keys with which secrets are sealed for the chiefs who are admitted now.
+        """Return the public keys with which secrets are encrypted for the chiefs who are
+        admitted now.
 
         Each key has 32 bytes. They are in the order of the certificate files.
         """
@@ -132,7 +139,7 @@ class Roster:
         ]
 
     def revocation_of(self, client: Certificate) -> Certificate | None:
-        """Return the revoked certificate that has a key in common with `client`, or None."""
+        """Return the revoked certificate that shares a key with `client`, or None."""
         return next((each for each in self._revoked if shared_key(each, client)), None)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
@@ -162,7 +169,9 @@ def read_admitted(path: Path) -> Certificate:
 
 
 def shared_key(one: Certificate, other: Certificate) -> str | None:
-    """Return "verify", "curve" or "seal" if two certificates have that key in common, else None."""
+    """Return the name of a key that two certificates share ("verify", "curve" or "seal"), or
+    None.
+    """
     for kind in ("verify", "curve", "seal"):
         key = getattr(one, kind)
         if key and key == getattr(other, kind):
@@ -173,7 +182,7 @@ def shared_key(one: Certificate, other: Certificate) -> str | None:
 def find_clash(
     client: Certificate, others: Iterable[Certificate]
 ) -> tuple[Certificate, str] | None:
-    """Return a client that must not be admitted together with `client`, and the common field.
+    """Return a client that cannot be admitted beside `client`, and the field that both share.
 
     Return None if there is no such client. A name may occur twice while a key is renewed: with the
     same role, and at most one without an end.
@@ -252,7 +261,10 @@ class FolderRoster(Roster):
         return Roster(self._clients, self._revoked, self._now)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
-        """Return the client that `is_it` accepts, or why it is refused. The folder is read once."""
+        """Return the client for which `is_it` is true, or the reason why it is refused.
+
+        The folder is read once.
+        """
         return self.current()._look_up(is_it)
 
     def _refresh(self) -> None:
@@ -299,7 +311,7 @@ def _read_certificates(
 def _drop_clashing_newcomers(
     before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
 ) -> Iterable[Certificate]:
-    """Yield the clients of `now`, without new ones that have another client's key or name.
+    """Yield the clients of `now`, but no new client with the key or name of another one.
 
     An error for each client left out is added to `wrong`.
     """
@@ -315,7 +327,7 @@ def _drop_clashing_newcomers(
 def _drop_unreadably_revoked(
     clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
-    """Return the clients to which no unreadable file in revoked/ can belong.
+    """Return the clients without those that an unreadable file in revoked/ may revoke.
 
     If an unreadable file matches no client, the result is empty, and an error is added to `wrong`.
     """

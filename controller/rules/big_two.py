@@ -47,7 +47,7 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
 
 
 class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The rules that define the combinations, and the card that decides between two of one kind.
+    """The rules that define the combinations and decide between two combinations of the same kind.
 
     `a_low`: A2345 is a straight (seed 002 A8.4). All other keys are provisional.
     `two_in_straights`: a 2 may be part of a straight. `straights_by`: the cards of a straight rank
@@ -98,7 +98,7 @@ class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A range of numbers of cards left in hand, with the points for each of these cards.
+    """The card points of each held card, if a player still holds `least` to `most` cards.
 
     From `least` to `most` cards left, each card counts `times` card points.
     """
@@ -109,7 +109,7 @@ class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 
 
 class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The points that cards left in hand cost.
+    """The rules for the points that a player pays for the cards still held at the end.
 
     `card_points`: the bands in rising order, from 0 cards up. Source: seed 002 App1.1.
     """
@@ -164,8 +164,8 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
     shared: Literal["skip", "dense"]
 
     def __post_init__(self) -> None:
-        """Refuse points that rise from one place to the next, and a list that is too short for
-        `rest`.
+        """Refuse a list in which a worse place gets more points, or one too short to compute
+        later places from.
         """
         if tuple(sorted(self.listed, reverse=True)) != self.listed:
             raise ValueError(
@@ -210,7 +210,7 @@ HAND_CARDS = 13
 
 
 def card_points(left: int, scoring: ScoringRules) -> int:
-    """Return the card points (牌分) of a hand with `left` cards left.
+    """Return the card points (牌分) of a player who still holds `left` cards.
 
     Raises ValueError for a number that no hand has. Source: seed 002 App1.1.
     """

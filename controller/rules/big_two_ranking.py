@@ -41,7 +41,7 @@ class DealComparison(msgspec.Struct, frozen=True, gc=False):
 
 
 class _FieldScore(msgspec.Struct, frozen=True, gc=False):
-    """The score and the matchpoints of an entrant within its field, before places are assigned."""
+    """An entrant's score, its matchpoints, and the most matchpoints that it could get."""
 
     score: int
     mp: int
@@ -54,7 +54,7 @@ class _FieldScore(msgspec.Struct, frozen=True, gc=False):
 def compare_deal(
     fields: Iterable[Mapping[str, int]], matchpoints: MatchpointRules, ranking: RankingPointRules
 ) -> tuple[DealComparison, ...]:
-    """Return the results of all entrants in a deal, sorted by place, best first.
+    """Return the results of all entrants in one deal, the best first.
 
     `fields`: one mapping for each seat, with the score of each entrant who held that seat. Places
     are assigned within a field or over all fields (`matchpoints.among`, provisional). Raises
@@ -76,7 +76,7 @@ def compare_deal(
 
 
 def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[str, int]:
-    """Return the matchpoints of each entrant of a field.
+    """Return the matchpoints of each entrant in a field (the entrants who held the same seat).
 
     `scores`: the scores of the field.
 
@@ -93,7 +93,7 @@ def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[st
 
 
 def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
-    """Return the highest matchpoints that an entrant can get in a field of `entrants` entrants.
+    """Return the most matchpoints that an entrant can get if `entrants` entrants are compared.
 
     Raises ValueError for fewer than two entrants. Source: seed 002 App2.1.
     """
@@ -108,7 +108,7 @@ def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
 def places_by_value(
     values: Mapping[str, Fraction], shared: Literal["skip", "dense"] = "skip"
 ) -> dict[str, int]:
-    """Return the place of each entrant.
+    """Return each entrant's place, which follows from its value.
 
     The highest value has place 1, and equal values share a place.
 
@@ -283,8 +283,7 @@ def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntran
 
 
 def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
-    """Return the key of tie-break 2: the number of 1st places in a round, then of 2nd places, and
-    so on.
+    """Return the key of tie-break 2: how often an entrant came 1st in a round, 2nd, and so on.
 
     Provisional: a round is ranked by the sum of its ranking points, among all entrants.
     """
@@ -302,13 +301,13 @@ def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
 
 
 def _total_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
-    """Return the key of tie-break 3, which is higher for less playing time in total."""
+    """Return the key of tie-break 3: a shorter total playing time gives a higher key."""
     times = _playing_times(tied, record, least=1)
     return times and {entrant: -sum(of) for entrant, of in times.items()}
 
 
 def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
-    """Return the key of tie-break 4, which is higher for less playing time a deal on average.
+    """Return the key of tie-break 4: a shorter average playing time of a deal gives a higher key.
 
     The slowest and the fastest deal are left out.
     """
@@ -321,7 +320,7 @@ def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant 
 def _playing_times(
     tied: Sequence[str], record: _RankingRecord, least: int
 ) -> dict[str, list[int]] | None:
-    """Return the playing times of each tied entrant's deals, or None if any entrant lacks data.
+    """Return the playing times of each tied entrant's deals, or None if any entrant lacks times.
 
     An entrant lacks data if a deal has no time, or if it has fewer than `least` deals.
     """

@@ -44,7 +44,7 @@ class DealDuties(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def shuffler(self) -> Seat | None:
-        """Return the only seat that may shuffle, or None if several may or a machine does."""
+        """Return the only seat that may shuffle, or None for several seats or a machine."""
         return self.shufflers[0] if len(self.shufflers) == 1 else None
 
     @property
@@ -161,7 +161,10 @@ def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> 
 
 
 def is_turnup_valid(profile: Profile, face: Face) -> bool:
-    """Return True if the turned-up card counts. Otherwise people cut and turn up again."""
+    """Return True if the rulebook accepts the turned-up card.
+
+    Otherwise people cut and turn up again.
+    """
     return face not in profile.turnup.faces()
 
 

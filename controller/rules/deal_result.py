@@ -38,7 +38,10 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def winners(self) -> Side:
-        """Return the side that finished first, which alone climbs. Source: seed 000 A3.10."""
+        """Return the side of the player who finished first, the only side that climbs levels.
+
+        Source: seed 000 A3.10.
+        """
         return side_of(self.up)
 
     @property

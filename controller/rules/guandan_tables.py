@@ -35,7 +35,7 @@ class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
-    """Raise ValueError if `among` contains a value twice.
+    """Raise ValueError if a value occurs twice in `among`.
 
     `values` is the same list as the file has it, for the message.
     """
@@ -129,7 +129,7 @@ class UpgradeSteps(ProfileTable, frozen=True):
 
 
 class LevelRules(ProfileTable, frozen=True):
-    """The levels from 2 to past A, and the conditions for passing A."""
+    """The rules for climbing levels from 2 to A, and for passing A (winning the match)."""
 
     start: Rank
     upgrade: UpgradeSteps
@@ -230,7 +230,7 @@ class EndingRules(ProfileTable, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not legal, that has no limit, or that allows no deal."""
+        """Refuse a way to end that is not listed, lacks its limit, or leaves no time for a deal."""
         _refuse_duplicates("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
@@ -320,13 +320,13 @@ class ClockRules(ProfileTable, frozen=True):
     added_time_chief_s: Seconds
 
     def __post_init__(self) -> None:
-        """Refuse the loss of a match for lateness if there is no time limit for it."""
+        """Refuse rules by which a late side loses the match, but no time makes it late."""
         if self.late_then == "default" and not self.late_s:
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
 
 class PenaltyRules(ProfileTable, frozen=True):
-    """The rules for penalties: limits of repetition, and the consequences of a foul."""
+    """The rules for penalties: how many repetitions raise a penalty, and what a foul costs."""
 
     catalogue: CatalogueNumber
     violations_to_foul: Times
@@ -347,7 +347,7 @@ class PenaltyRules(ProfileTable, frozen=True):
     settled_by_players: Literal["referee_decides", "closed"]
 
     def __post_init__(self) -> None:
-        """Refuse level bounds of which the first is higher than the second."""
+        """Refuse `level_bounds` if the lower level is not first."""
         low, high = self.level_bounds
         if RANKS.index(low) > RANKS.index(high):
             raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')

@@ -103,7 +103,7 @@ def _number_words(words: KeyText, value: int) -> Words:
 
 
 def _with_unit(unit: str, text: Words) -> Words:
-    """Return the text of one or several numbers, followed by their unit."""
+    """Return a number, or several, as text with the unit."""
     form = _keys_file().units[unit]
     en = form.one if text.en == "1" else form.en
     return Words(en.format(text.en), form.zh.format(text.zh))
@@ -115,7 +115,7 @@ def _common_words(value: object) -> Words:
 
 
 def _value_name(value: object) -> str:
-    """Return the name of a value in keys.toml.
+    """Return the name under which keys.toml has the words for a value.
 
     Pairs of numbers and bands are written as people write them.
     """

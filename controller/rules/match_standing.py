@@ -57,7 +57,7 @@ class LevelReached(msgspec.Struct, frozen=True, gc=False):
 
 
 class MatchStanding(msgspec.Struct, frozen=True, gc=False):
-    """The standing of a match between two deals.
+    """The score of a match between two deals: levels, points and failures at A.
 
     `owner`: the side whose level is played next, None before the first deal. `failures`: deals in
     which a side did not pass its own A. `reached`: the rows in which sides reached levels.
@@ -85,7 +85,9 @@ class MatchStanding(msgspec.Struct, frozen=True, gc=False):
 
 
 def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
-    """Return the level of the next deal, which is the level of the previous winners (provisional).
+    """Return the level of the next deal: the level of the side that won the last deal.
+
+    This is provisional.
 
     The first deal is played at the starting level, even after a penalty (003 N4.3).
     """
@@ -205,7 +207,7 @@ def _count_failure(
     played: PlayedDeal,
     row: int,
 ) -> MatchStanding:
-    """Return the standing with a deal at A counted as a failure if its owner did not pass A.
+    """Return the standing after one more failure, if a side did not pass A in a deal at its A.
 
     An extra deal never counts as a failure, because UP wins it (provisional). Source: 003 R5.5, 004
     CN5.

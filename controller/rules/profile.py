@@ -81,7 +81,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     event: EventRegulations | None
 
     def __post_init__(self) -> None:
-        """Refuse hands that do not add up to the set, and a cut margin that leaves no legal cut.
+        """Refuse a hand size that does not use all cards, and a cut margin that allows no cut.
 
         Ranges of shuffles in the wrong order are refused too.
         """

@@ -43,7 +43,10 @@ class ProfileError(toml_files.FileError):
 
 
 class UnknownProfile(ProfileError):
-    """The error for a name that matches no profile or begins several. `words` is one line."""
+    """The error for a name that no profile has, or that is the beginning of several names.
+
+    `words` is one line.
+    """
 
     def __init__(self, en: str, zh: str) -> None:
         """Store the message in English and Chinese."""
@@ -52,7 +55,9 @@ class UnknownProfile(ProfileError):
 
 
 class _EventHeading(msgspec.Struct, frozen=True):
-    """The fields of a tournament's file that describe the tournament and are no rules."""
+    """The fields of a tournament's file that name the tournament and its profile, and are no
+    rules.
+    """
 
     profile: str
     title_en: str
@@ -251,7 +256,7 @@ def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Return both nested tables in one. Values of `above` override values of `below`."""
+    """Return two nested tables merged into one. Values of `above` override values of `below`."""
     both = {
         key: _merge_tables(below[key], value)
         if isinstance(value, dict) and isinstance(below.get(key), dict)
@@ -273,7 +278,7 @@ def _folder() -> resources.abc.Traversable:
 
 
 class ProfilesByHash:
-    """All profiles of this program by hash, also as each tournament file in `events` changes them.
+    """All profiles of this program by hash, and the profiles that tournament files change.
 
     Raises ProfileError, one line, for a file that is no tournament's file.
     """

@@ -57,7 +57,7 @@ class ReplacedAct(msgspec.Struct, frozen=True):
 
 
 class OpenMatter(msgspec.Struct, frozen=True):
-    """A question that the rulebook leaves open, or the interpretation of unclear words.
+    """A question that the rulebook leaves open, or unclear words that the program interprets.
 
     No key of the profile decides it.
     """

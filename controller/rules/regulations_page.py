@@ -114,7 +114,7 @@ def _page_lines(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield the parts as lines of the page. All lines except the first are indented."""
+    """Yield several texts as one paragraph of the page. All lines except the first are indented."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)

@@ -130,7 +130,7 @@ def is_right_tribute(
 def chooser_of_tribute(
     profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int, *, double: bool = False
 ) -> Seat:
-    """Return the seat that chooses between several cards of the value `tribute`.
+    """Return the seat that chooses one of several equally high cards as the tribute.
 
     The payer holds these cards. A receiver has this choice only in a `double` tribute, and not for
     jokers, because jokers of one size have one face (seed 003 R4.5). In all other cases the payer
@@ -157,7 +157,8 @@ def plan_tribute(
     values: Mapping[Seat, int],
     payer_chosen_by_up: Seat | None = None,
 ) -> TributePlan:
-    """Return the plan of tributes and returns, by the values of the tribute cards.
+    """Return who pays tribute to whom and who gives a card back, by the values of the tribute
+    cards.
 
     `values`: the value of each payer's card, for exactly the payers. `payer_chosen_by_up`: the
     payer whose card UP chose, if the rulebook lets UP choose between equal cards. Raises
@@ -218,14 +219,16 @@ def _plan_equal_tributes(
 
 
 def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, ...]:
-    """Return the payers with their receivers: `with_up` with UP, the other payer with 2ND."""
+    """Return both payers with their receivers: `with_up` pays the first finisher (UP), its
+    partner the second.
+    """
     return ((with_up, finish.up), (partner(with_up), finish.second))
 
 
 def leader_by_returns(
     profile: GuandanProfile, finish: FinishOrder, plan: TributePlan, returned: Mapping[Seat, int]
 ) -> Seat:
-    """Return the seat that leads the deal after the returns.
+    """Return the seat that leads the deal, once the cards given back are known.
 
     `returned`: the values of the returned cards, by receiver. After equal tributes the payer with
     the smaller return leads. If the returns are equal too, UP's next leads (seed 003 R4.3, R4.5).

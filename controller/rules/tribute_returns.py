@@ -70,7 +70,10 @@ ReturnState = Literal["right", "warn", "wrong"]
 
 
 class ReturnError(ValueError):
-    """The error for a returned card that is not in the hand. Its text is one line."""
+    """The error for a tribute card that was received or given back, but is not in the hand.
+
+    Its text is one line.
+    """
 
 
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
@@ -101,7 +104,10 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return the rule for a returned card. `double`: two tributes were paid."""
+    """Return the rule on which cards `giver` may give back to `to`.
+
+    `double`: two tributes were paid.
+    """
     name = _key_of_return(giver, to, double=double).removeprefix("tribute.")
     rule: ReturnRule = getattr(profile.tribute, name)
     return rule
@@ -123,7 +129,8 @@ def undisputed_returns(
     rule: ReturnRule,
     received: Face | None = None,
 ) -> frozenset[Face]:
-    """Return the faces of a hand that may be given back under every reading of the rule.
+    """Return the faces that may be given back, however the unclear words of the rule are
+    understood.
 
     The result is never empty. `hand` includes the received card, and `received` is that card. If 10
     or less is due, level cards are left out while there are other cards, because level cards rank

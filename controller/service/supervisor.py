@@ -25,7 +25,7 @@ _log = structlog.get_logger("run")
 async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
-    """Run machine and gateway until a signal arrives or until one of them exits.
+    """Run the machine process and the gateway process until a signal arrives or one of them exits.
 
     Return a common exit status. `record` is the file for a recording of the machine's serial lines,
     if any. `users` contains the users for the machine and the gateway; only root can set them. Each

@@ -145,7 +145,7 @@ class SheetCorrection(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetNote(SheetPart, frozen=True, kw_only=True):
-    """A note on the sheet about something other than a deal or a correction."""
+    """A note on the sheet that belongs neither to a deal nor to a correction."""
 
     row: int
     at_ms: int
@@ -167,7 +167,7 @@ class SignatureLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetVersion(SheetPart, frozen=True, kw_only=True):
-    """One version of the sheet that people sign.
+    """One version of the score sheet, which people sign.
 
     `rows`: the number of rows in this version. `signatures`: the signatures so far.
     """

@@ -30,7 +30,7 @@ def rules_words(rules: SheetRules) -> Words:
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return in words whether the chief's spoken decision was confirmed in writing.
+    """Return a text that says whether the chief confirmed a spoken decision in writing.
 
     Return None if the decision was not spoken.
     """
@@ -186,7 +186,10 @@ class _Page:
         return f"{self._label(label)} {value}"
 
     def _facts(self, facts: Mapping[str, object]) -> list[str]:
-        """Return each value with its label. True is the label alone, empty values are left out."""
+        """Return each value as a text with its label.
+
+        True is the label alone, empty values are left out.
+        """
         return [
             self._label(label) if value is True else self._labelled(label, value)
             for label, value in facts.items()

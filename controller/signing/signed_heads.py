@@ -26,7 +26,7 @@ _SIG_BYTES = 64
 
 
 def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
-    """Return the bytes that the signature of a journal's head covers.
+    """Return the bytes that are signed for a journal's head (the hash of its last entry).
 
     `table_key` is the table's public CURVE key in Z85. `n` is the number of the entry that has the
     hash `head` (32 bytes). Raises ValueError for a negative number.
@@ -35,7 +35,7 @@ def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
 
 
 def sign_head(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
-    """Return the head of a journal together with the table's signature.
+    """Return the head of a journal (the hash of its last entry) with the table's signature.
 
     `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The other arguments are as in
     `head_signed_bytes`.

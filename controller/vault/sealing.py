@@ -26,7 +26,9 @@ _NONCE_BYTES = SecretBox.NONCE_SIZE
 
 
 class UnsealError(Exception):
-    """The error that a key cannot open a box: the box has another attempt's key, or was changed."""
+    """The error that a key cannot decrypt data: another key encrypted them, or they were
+    changed.
+    """
 
 
 class AttemptKey:
@@ -55,11 +57,14 @@ class AttemptKey:
         raise TypeError("an attempt's key is not copied")
 
     def seal(self, plain: bytes) -> bytes:
-        """Return `plain` encrypted as a box. The box is 40 bytes longer than `plain`."""
+        """Return `plain`, encrypted with this key. The result is 40 bytes longer than `plain`."""
         return bytes(self._box.encrypt(plain, self._entropy(_NONCE_BYTES)))
 
     def unseal(self, box: bytes) -> bytes:
-        """Return the decrypted content of a box. Raises UnsealError."""
+        """Return the content of a box (encrypted bytes) that this key encrypted.
+
+        Raises UnsealError.
+        """
         try:
             return self._box.decrypt(box)
         except (CryptoError, ValueError) as error:
@@ -79,7 +84,7 @@ def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
 
 
 def unseal_with(secret: bytes, box: bytes) -> bytes:
-    """Return the content of a box that was sealed to the owner of an X25519 secret.
+    """Return the content of a box that was encrypted for the owner of an X25519 secret key.
 
     `secret` has 32 bytes. Raises UnsealError if it does not open the box.
     """

@@ -26,7 +26,7 @@ class ReadEvent(Protocol):
 
     @property
     def attempt(self) -> int:
-        """Return the number of the board's attempt when the event happened."""
+        """Return the attempt number that the board had when the event happened."""
 
     @property
     def index(self) -> int:

@@ -34,7 +34,7 @@ class AdapterError(Exception):
 
 
 class AdapterHal(Protocol):
-    """The pins of a board (drivers.firmware.pins.Hal), which bought parts implement.
+    """The pins of a board (drivers.firmware.pins.Hal) that is made of bought parts.
 
     No method blocks. `kind` is HAL_ADAPTER. `limitations` has a line for each promise of a real
     board that this adapter cannot keep.
@@ -178,7 +178,7 @@ class AdapterBoard:
         self.close()
 
     def step(self) -> int:
-        """Run one step of the HAL and of the core.
+        """Update the pins, and run the board's core once.
 
         Return the milliseconds until the next step is due.
         """
@@ -208,7 +208,7 @@ class AdapterBoard:
             self._store_due_ms = now_ms + _STORE_RETRY_MS
 
     def run_once(self, max_wait_ms: int = MAX_WAIT_MS, wake_fd: int | None = None) -> None:
-        """Run one step, then wait until the next step is due, at most `max_wait_ms`.
+        """Call `step` once, then wait until its next call is due, at most `max_wait_ms`.
 
         Input on the pty, from a source of the HAL or on the descriptor `wake_fd` ends the wait.
         """
@@ -220,7 +220,7 @@ class AdapterBoard:
         ready.poll(wait_ms)
 
     def close(self) -> None:
-        """Stop the outputs, and remove the link and the pty. May be called twice."""
+        """Stop the outputs, and remove the pty and the symbolic link to it. May be called twice."""
         if self._own_fd < 0:
             return
         try:
@@ -264,7 +264,7 @@ def serve(
 
 @contextmanager
 def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
-    """Catch SIGTERM and SIGINT during the block.
+    """Catch SIGTERM and SIGINT during the `with` block.
 
     Yields a function that returns True after such a signal, and a file descriptor that becomes
     readable then.

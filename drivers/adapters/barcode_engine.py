@@ -153,7 +153,7 @@ class BarcodeScan:
 
     @property
     def source(self) -> int | None:
-        """The file descriptor to poll for input of the engine, or None while the engine is
+        """The file descriptor that receives the engine's bytes, or None while the engine is
         absent.
         """
         return self._fd
@@ -166,7 +166,7 @@ class BarcodeScan:
         self._advance(now_ms)
 
     def step(self, now_ms: int) -> list[bytes | None]:
-        """Read the engine's input, and continue the present scan.
+        """Read the bytes that the engine sent, and continue the present scan.
 
         Return the answers of the scans that ended since the last call.
         """

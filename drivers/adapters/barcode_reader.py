@@ -27,7 +27,7 @@ BARCODE_LIMITATIONS = (
 
 
 class BarcodeHal:
-    """The pins of the reader board, which a barcode engine implements.
+    """The pins of a reader board that reads cards with a barcode engine.
 
     `codes` maps a code to its card. `log` receives a line when the engine disappears or returns. No
     text of this class shows a face, neither repr() nor an error.
@@ -74,12 +74,14 @@ class BarcodeHal:
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return the engine's answers since the last call, each with the number of its shot."""
+        """Return the engine's answers since the last call, each with the number of its shot
+        (reading).
+        """
         answers, self._answers = self._answers, []
         return answers
 
     def update(self, now_ms: int) -> None:
-        """Read the engine's input, and continue the present scan."""
+        """Read the bytes that the engine sent, and continue the present scan."""
         self._now = now_ms
         for line in self._scan.step(now_ms):
             card = None if line is None else self._codes.get(line)

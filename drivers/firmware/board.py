@@ -189,7 +189,7 @@ class BoardCore:
         self.commands[protocol.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
-        """Return the level that an input had at the time of the present edge."""
+        """Return an input's level at the time of the input change that is being handled."""
         value = self._levels.get(name)
         return self.hal.read(name) if value is None else value
 
@@ -217,7 +217,9 @@ class BoardCore:
         return self.memory.free_slots() < EVENT_RESERVE
 
     def pack_stored(self) -> bytes:
-        """Return the settings and life totals in the format of `stored`."""
+        """Return the settings and the totals of the board's whole life, in the format of
+        `stored`.
+        """
         return struct.pack(_LIFE, *self.life_totals()) + self.settings.pack()
 
     def life_totals(self) -> tuple[int, int]:
@@ -304,7 +306,9 @@ class BoardCore:
             self.memory.resend_now()
 
     def _do_command(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
-        """Do a command once; repeat its reply for a repeated number; ignore other numbers."""
+        """Do a new command once, answer a repeated number with the old reply, and ignore other
+        numbers.
+        """
         if number == self._number % LAST_NUMBER + 1:
             work = self.commands.get(kind)
             result = work(*fields) if work else protocol.UNKNOWN

@@ -199,7 +199,7 @@ class DealerCore(DealerMachine):
         )
 
     def _grant_release(self) -> int:
-        """Permit the release of this attempt's hands for good.
+        """Permit the release of this attempt's hands permanently.
 
         Return the reason if that is refused, else DONE.
         """

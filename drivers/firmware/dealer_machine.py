@@ -264,8 +264,8 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
-        """Handle a report of the drives: the number of an absent drive or sensor unit, or 0 for
-        none.
+        """Handle a report of the motor drives: the number of an absent drive or sensor unit, or
+        0.
         """
         if value != self._missing_drive:
             self._missing_drive = value

@@ -38,7 +38,7 @@ class EventMemory:
         return protocol.EVENT_MEMORY - (self.last - self.kept)
 
     def add(self, body: bytes) -> None:
-        """Store the body of the next event. The caller checks for room."""
+        """Store the content of the next event. The caller checks for room."""
         if len(body) > _MAX_BODY:
             raise ValueError("no event is so long")
         self.last += 1
@@ -47,9 +47,9 @@ class EventMemory:
         self._slots[at + 1 : at + 1 + len(body)] = body
 
     def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
-        """Handle the numbers `seen` and `kept` of a host frame.
+        """Handle a host frame's two event numbers: `seen` is received, `kept` is on the disk.
 
-        They never decrease or exceed `last`.
+        The stored numbers never decrease or exceed `last`.
         """
         self._forget(kept)
         if self.seen < seen <= self.last:
@@ -67,12 +67,14 @@ class EventMemory:
         self._resend_at = NEVER_MS
 
     def resend_now(self) -> None:
-        """Make all events that the host has not seen due at once, after a silence of the host."""
+        """Send again at once, after a silence of the host, all events that it has not seen."""
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = 0 if self._sent > self.seen else NEVER_MS
 
     def bodies_due(self, now_ms: int) -> list[bytes]:
-        """Return the bodies to send now, oldest first, at most EVENT_WINDOW of them."""
+        """Return the contents of the events to send now, oldest first, at most EVENT_WINDOW of
+        them.
+        """
         bodies = NO_BODIES
         if now_ms >= self._resend_at:
             bodies = self._bodies(self.seen, self._sent)

@@ -92,7 +92,7 @@ class Feeding:
         return self.state in (FEEDING, REVERSING)
 
     def doing(self) -> int:
-        """Return IDLE, FEEDING, HOLDING or PASSING."""
+        """Return the present activity: IDLE, FEEDING, HOLDING or PASSING."""
         return ACTIVITIES[self.state]
 
     def held_index(self) -> int:
@@ -111,7 +111,7 @@ class Feeding:
 
     def next_ms(self) -> int:
         """Return the time limit of the present motion, or the time at which the window's sensor
-        counts.
+        becomes reliable.
         """
         return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
@@ -125,7 +125,7 @@ class Feeding:
         self._resume()
 
     def route(self, index: int, outlet: int) -> int:
-        """Store the route of a card, and return the result for its ROUTE."""
+        """Store the route of a card, and return the board's answer to the ROUTE command."""
         known = self.routes[index]
         if known != protocol.NOWHERE:
             return protocol.DONE if known == outlet else protocol.ROUTE_DIFFERS
@@ -169,7 +169,7 @@ class Feeding:
     # Sensors.
 
     def on_window(self, value: int) -> None:
-        """Handle an edge of the window."""
+        """Handle a change of the window's sensor."""
         self._seen_too_early = False
         if value and self.is_feeding():
             self._on_covered()
@@ -177,7 +177,7 @@ class Feeding:
             self._check_pass_end()
 
     def on_exit(self, value: int) -> None:
-        """Handle an edge of the beam after the gate."""
+        """Handle a change of the light beam after the gate."""
         if not value:
             self._check_pass_end()
         elif self.state in (PASSING, BACKING_OUT) and not self._seen_behind_gate:
@@ -217,8 +217,8 @@ class Feeding:
     # Time and levels.
 
     def on_time(self, until_ms: int) -> None:
-        """Handle the end of a time limit, or a card that is still in the window after an early
-        report.
+        """Handle the end of a time limit, or accept a card that the window's sensor reported
+        too early.
         """
         if self._seen_too_early and self._window_ready_ms <= until_ms:
             self._on_arrived()
@@ -297,8 +297,8 @@ class Feeding:
         self._arm_limit("feed_limit_ms", REVERSE_PART)
 
     def _on_covered(self) -> None:
-        """Handle a covered window sensor: it reports a new card, unless it may still detect the
-        last one.
+        """Handle a covered window sensor as a new card, unless it may still detect the previous
+        card.
         """
         if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
@@ -396,7 +396,7 @@ class Feeding:
             self._aim(self._target if self._tries <= retries else protocol.TRAY)
 
     def _check_pass_end(self) -> None:
-        """End the pass once the card was detected after the gate and both beams are clear."""
+        """End a card's passage once it was detected after the gate and both beams are clear."""
         if self.state not in (PASSING, BACKING_OUT) or not self._seen_behind_gate:
             return
         if self._dealer.level("window") or self._dealer.level("exit"):

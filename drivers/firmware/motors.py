@@ -14,8 +14,8 @@ COAST_MS = 30
 
 
 class ShufflerControl:
-    """The control of the shuffler's motor, which runs until the requested passes of this
-    attempt are done.
+    """The control of the shuffler's motor: it runs until this attempt's requested passes
+    (shuffles) are done.
 
     If it stopped too late and has drawn cards in for another pass, it finishes that pass.
     """
@@ -36,7 +36,7 @@ class ShufflerControl:
         self._is_settling = self._is_reported = False
 
     def shuffle(self, passes: int) -> None:
-        """Run the motor until `passes` passes are done and no drawn-in cards are left."""
+        """Run the motor until `passes` passes are done and no card is left in the shuffler."""
         drawn_in = self.passes_done + 1 if self._hal.read("shuffler") else 0
         self._passes_wanted = max(passes, drawn_in)
         self._is_reported = False
@@ -64,7 +64,7 @@ class ShufflerControl:
             self._report()
 
     def on_shuffled(self, value: int) -> None:
-        """Count a finished pass."""
+        """Count a finished pass (one shuffle of the cards)."""
         if not value or not self.is_running() or self._is_settling:
             return
         self.passes_done += 1

@@ -67,7 +67,7 @@ class ReaderHal(Hal, Protocol):
 
 
 class DealerBoard(Protocol):
-    """The interface that the feeder and the motors use of the dealer board.
+    """The part of the dealer board that the feeder and the motors may use.
 
     `now` and `edge_ms` are times of the board. Limits come from `settings`.
     """
@@ -78,9 +78,7 @@ class DealerBoard(Protocol):
     landings: "Landings"
 
     def level(self, name: str) -> int:
-        """Return the level that an input had when the sensor change that is handled now
-        occurred.
-        """
+        """Return an input's level at the time of the input change that is being handled."""
 
     def emit(self, code: int, index: int = 0, place: int = 0) -> None:
         """Report an event to the host."""

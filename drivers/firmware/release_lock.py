@@ -42,7 +42,9 @@ def has_right_counts(dealer: "DealerMachine") -> bool:
 
 
 def has_right_sensors(dealer: "DealerMachine") -> bool:
-    """Return whether cards are in all pockets and nowhere else, and lid and e-stop are closed."""
+    """Return whether cards are in all pockets and nowhere else, lid closed and e-stop not
+    pressed.
+    """
     return dealer.all_see(POCKET_SENSORS) and not dealer.any_sees(
         SOURCE_SENSORS + TRAY_SENSORS + PATH_SENSORS + ACCESS_SENSORS
     )

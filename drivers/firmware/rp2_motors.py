@@ -22,7 +22,7 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
 def _step_program() -> None:
-    """Make the steps that one word orders.
+    """Make the steps that one word (a 32-bit number) from the queue describes.
 
     The word has steps - 1 in its low half, and the wait cycles of each step in its high half.
     """
@@ -41,7 +41,7 @@ def _step_program() -> None:
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
 def _pulse_program() -> None:
-    """Make one pulse, which is two cycles longer than the number that was read."""
+    """Make one pulse, whose length in cycles is two more than the number from the queue."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
     mov(x, osr)  # type: ignore[name-defined]  # noqa: F821
@@ -53,7 +53,7 @@ def _pulse_program() -> None:
 
 
 class StepSequence:
-    """A prepared move of a stepper: its words for the PIO, and its duration.
+    """A prepared move of a stepper motor: its words (32-bit numbers) for the PIO, and its duration.
 
     All steps go in one direction.
     """

@@ -22,7 +22,7 @@ STABLE_READINGS = 3  # Equal readings in a row that a slow sensor needs.
 
 
 class EdgeRing:
-    """A ring buffer of edges: interrupts write into it, and the loop reads from it."""
+    """A ring buffer of input changes: interrupts write into it, and the loop reads from it."""
 
     def __init__(self) -> None:
         self._ticks: Any = array.array("I", [0] * RING_SIZE)
@@ -34,7 +34,7 @@ class EdgeRing:
         self._lost_reported = 0
 
     def put(self, number: int, value: int) -> None:
-        """Store an edge of input `number`. If the ring is full, count it as lost."""
+        """Store a change of input `number`. If the ring is full, count it as lost."""
         head = self._head
         after = (head + 1) & (RING_SIZE - 1)
         if after == self._tail:
@@ -66,7 +66,7 @@ class EdgeRing:
 
 
 class InterruptInput:
-    """One fast input, whose interrupt stores each edge even while the loop is late.
+    """One fast input, whose interrupt stores each change even while the loop is late.
 
     It stores the edges in `ring`, under `number`. Two edges while interrupts are off (the chip
     writes its flash) give one call of the handler; the pin's flags show both.
@@ -99,7 +99,7 @@ class InterruptInput:
 
 
 class DebouncedInput:
-    """A slow input, whose value counts after STABLE_READINGS equal readings."""
+    """A slow input, whose value changes only after STABLE_READINGS equal readings."""
 
     def __init__(self, value: int) -> None:
         self.value = value

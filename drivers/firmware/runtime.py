@@ -21,8 +21,8 @@ WRITE_PIECE = 64
 
 
 class BoardClock:
-    """A clock of whole milliseconds since its creation, which does not overflow as the chip's
-    does.
+    """A clock of whole milliseconds since its creation, which, unlike the chip's clock, never
+    overflows.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Stream:
 
 
 def open_stream(source: int, sink: int) -> Stream:
-    """Return the stream over two file descriptors of this process, which stay open."""
+    """Return a stream over two file descriptors of this process, and keep both open."""
     if sys.implementation.name == "micropython":
         return Stream(open(source, "rb"), open(sink, "wb"))
     return Stream(open(source, "rb", buffering=0), open(sink, "wb", buffering=0))

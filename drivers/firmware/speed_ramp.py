@@ -36,7 +36,7 @@ class SpeedProfile:
 
 
 def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
-    """Return the row of a move: speed up, run, slow down, then `creep` slow steps.
+    """Return a move as a row of number pairs: speed up, run, slow down, then `creep` slow steps.
 
     A row contains pairs of a number of steps and the cycles of each. A short move slows down before
     it reaches the top speed. Raises ValueError for more steps than the profile allows.
@@ -57,7 +57,7 @@ def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[
 
 
 def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
-    """Return a row as words for the PIO, one word for each pair.
+    """Return the row of a move as words (32-bit numbers) for the PIO, one for each pair.
 
     The low half of a word has steps - 1.
     """
@@ -67,7 +67,7 @@ def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
 
 
 def duration_ms(row: "list[tuple[int, int]]") -> int:
-    """Return the duration of a row in whole milliseconds, rounded up."""
+    """Return the duration of a move, given as its row, in whole milliseconds, rounded up."""
     # A word is fetched in two cycles.
     return sum([steps * cycles + 2 for steps, cycles in row]) // (CLOCK_HZ // 1000) + 1
 

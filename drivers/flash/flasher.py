@@ -129,7 +129,7 @@ class ProgressReporter(Protocol):
 
 
 class FlashHost(NamedTuple):
-    """The functions that the program gives to a flash: a clock, a sleep and a session number.
+    """The functions that flashing needs from the program: a clock, a sleep and session numbers.
 
     `clock` returns monotonic seconds. `session` returns a session number that was not used before:
     1 … 2³²−1.
@@ -146,7 +146,7 @@ def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) 
 
 
 class Flasher:
-    """The flasher of one board of kind `kind` at one port."""
+    """The writer of firmware to one board of kind `kind` at one port."""
 
     def __init__(
         self,

@@ -240,7 +240,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of a frame of a board that is no event."""
+    """Return the name and the fields of a board's frame that is not an event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)

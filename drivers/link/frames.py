@@ -102,7 +102,10 @@ class BoardCommand(Struct, frozen=True, gc=False):
 
 
 class BeginCommand(BoardCommand, frozen=True, gc=False):
-    """Begin an attempt with `cards` cards, of which each pocket gets `per`. For both boards."""
+    """The command that begins an attempt with `cards` cards, `per` for each pocket.
+
+    For both boards.
+    """
 
     kind = wire.BEGIN
     attempt: int
@@ -111,7 +114,7 @@ class BeginCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ShuffleCommand(BoardCommand, frozen=True, gc=False):
-    """Shuffle until `passes` passes of this attempt are done."""
+    """The command to shuffle until `passes` passes (shuffles) of this attempt are done."""
 
     kind = wire.SHUFFLE
     attempt: int
@@ -119,7 +122,7 @@ class ShuffleCommand(BoardCommand, frozen=True, gc=False):
 
 
 class FeedCommand(BoardCommand, frozen=True, gc=False):
-    """Feed cards from `source` until card `upto` is at the reader."""
+    """The command to feed cards from `source` until card `upto` is at the reader."""
 
     kind = wire.FEED
     attempt: int
@@ -128,7 +131,7 @@ class FeedCommand(BoardCommand, frozen=True, gc=False):
 
 
 class RouteCommand(BoardCommand, frozen=True, gc=False):
-    """Send card `index` to `pocket`."""
+    """The command to send card `index` to `pocket`."""
 
     kind = wire.ROUTE
     attempt: int
@@ -137,7 +140,7 @@ class RouteCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ReleaseCommand(BoardCommand, frozen=True, gc=False):
-    """Lift the hands if the board's own lock permits this.
+    """The command to lift the hands if the board's own lock permits this.
 
     After it was permitted once, a repeated command continues the lifting.
     """
@@ -147,7 +150,7 @@ class ReleaseCommand(BoardCommand, frozen=True, gc=False):
 
 
 class RetractCommand(BoardCommand, frozen=True, gc=False):
-    """Lower the lift from any position.
+    """The command to lower the lift from any position.
 
     The board refuses while its sensors detect cards in the pockets.
     """
@@ -156,20 +159,20 @@ class RetractCommand(BoardCommand, frozen=True, gc=False):
 
 
 class PurgeCommand(BoardCommand, frozen=True, gc=False):
-    """Move the cards in the path into the tray."""
+    """The command to move the cards in the path into the tray."""
 
     kind = wire.PURGE
     attempt: int
 
 
 class SelftestCommand(BoardCommand, frozen=True, gc=False):
-    """Test motors and sensors of an empty machine."""
+    """The command to test motors and sensors of an empty machine."""
 
     kind = wire.SELFTEST
 
 
 class ConfigureCommand(BoardCommand, frozen=True, gc=False):
-    """Set one of the protocol's settings to a value."""
+    """The command to set one of the protocol's settings to a value."""
 
     kind = wire.CONFIGURE
     setting: int
@@ -177,13 +180,13 @@ class ConfigureCommand(BoardCommand, frozen=True, gc=False):
 
 
 class GetStatusCommand(BoardCommand, frozen=True, gc=False):
-    """Request the STATUS of the board. It changes nothing."""
+    """The command to report the STATUS of the board. It changes nothing."""
 
     kind = wire.STATUS
 
 
 class RereadCommand(BoardCommand, frozen=True, gc=False):
-    """Read card `index` again while it is in the window."""
+    """The command to read card `index` again while it is in the window."""
 
     kind = wire.REREAD
     attempt: int
@@ -191,7 +194,7 @@ class RereadCommand(BoardCommand, frozen=True, gc=False):
 
 
 class LookCommand(BoardCommand, frozen=True, gc=False):
-    """Read card `index`, which has just come into the window.
+    """The command to read card `index`, which has just come into the window.
 
     For a reader without a trigger wire.
     """
@@ -202,7 +205,9 @@ class LookCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ServiceCommand(BoardCommand, frozen=True, gc=False):
-    """Restart the board without its firmware, so that a technician can service it."""
+    """The command to restart the board without its firmware, so that a technician can service
+    it.
+    """
 
     kind = wire.SERVICE
 
@@ -227,7 +232,7 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """The answer of a board to a frame whose session the board does not have.
+    """A board's answer to a frame of a session that the board does not have.
 
     `has` is the board's present session, 0 for none.
     """

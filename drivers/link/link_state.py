@@ -59,8 +59,8 @@ class LinkPhase(Enum):
 
 
 class LinkTimers:
-    """The three times at which a link must act: a resend, a BEAT, and the timeout of a silent
-    board.
+    """The three times at which a link must act: a resend, a heartbeat (BEAT), and a silent
+    board's timeout.
     """
 
     def __init__(self, limits: LinkLimits) -> None:
@@ -140,7 +140,7 @@ class EventArrival(Enum):
 
 
 class EventSequence(Struct, frozen=True, gc=False):
-    """The numbers of the events of one start of a board.
+    """The event numbers of a board since one of its starts.
 
     `seen` is the number received last, `kept` the last one that is on the disk.
     """

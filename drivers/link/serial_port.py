@@ -150,7 +150,7 @@ class SerialPort:
                 self._loop.remove_writer(self._fd)
 
     def _write_now(self, data: bytes | bytearray) -> int:
-        """Return how many bytes the kernel accepted, or -1 if the port is lost."""
+        """Write bytes, and return how many the kernel accepted, or -1 if the port is lost."""
         try:
             return os.write(self._fd, data)
         except BlockingIOError:

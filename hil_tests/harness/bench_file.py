@@ -26,14 +26,17 @@ class BenchInUse(Exception):
 
 
 class BenchLock:
-    """The lock of a bench from `acquire` to `release`.
+    """The lock with which one run uses a bench alone, from `acquire` to `release`.
 
     The kernel releases the lock of a dead run. The lock file names the holder, and is removed at
     the release.
     """
 
     def __init__(self, bench_file: Path) -> None:
-        """`bench_file` is the path of the bench file. The lock is not acquired yet."""
+        """Prepare the lock of the bench that the file `bench_file` describes.
+
+        The lock is not acquired yet.
+        """
         self.path = bench_file.with_name(f"{bench_file.name}.lock")
         self._fd: int | None = None
 

@@ -41,7 +41,7 @@ class OperatorTerminal:
     """
 
     def __init__(self, path: Path) -> None:
-        """`path` is the path of the terminal, which is not opened yet."""
+        """Store the path of the terminal, which is not opened yet."""
         self._path = path
         self._fd: int | None = None
         self._rest = b""
@@ -75,7 +75,7 @@ class OperatorTerminal:
         return line.decode(errors="replace").strip()
 
     def discard_input(self) -> None:
-        """Discard all input so far, which cannot answer the next question."""
+        """Discard everything typed so far, so that it does not answer the next question."""
         termios.tcflush(self._open_fd(), termios.TCIFLUSH)
         self._rest = b""
 
@@ -92,7 +92,7 @@ class OperatorTerminal:
 
 
 class BenchOperator:
-    """The hands of a person who follows the questions at a terminal (TableHands).
+    """The operator of a bench, who does what the terminal asks (TableHands).
 
     A step that the bench does not support raises StepSkipped before the operator is asked.
     """
@@ -105,7 +105,9 @@ class BenchOperator:
         features: frozenset[Feature],
         on_step: Callable[[str], None],
     ) -> None:
-        """`on_step` receives each finished step as one line for the report."""
+        """Prepare the operator; `on_step` receives each finished step as one line for the
+        report.
+        """
         self._terminal, self._features, self._on_step = terminal, features, on_step
 
     async def do_step(self, name: str) -> None:

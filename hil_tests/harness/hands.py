@@ -122,7 +122,10 @@ class TableHands(Protocol):
 
 
 class SimulatedHands(ABC):
-    """The hands of simulated people. Each step is one or more requests to the simulator."""
+    """Simulated people at a table (TableHands).
+
+    Each step is one or more requests to the simulator.
+    """
 
     is_simulated = True
     speed = USUAL_SPEED
@@ -217,7 +220,7 @@ class SimulatedHands(ABC):
 
 
 class ControlHands(SimulatedHands):
-    """Simulated hands that use the control socket of a `dealtable sim`."""
+    """Simulated people, reached through the control socket of a `dealtable sim`."""
 
     def __init__(self, control: ControlClient) -> None:
         self._control = control
@@ -247,12 +250,12 @@ class ControlHands(SimulatedHands):
 
 
 class InProcessHands(SimulatedHands):
-    """Simulated hands at a table in this process."""
+    """Simulated people at a table in this process."""
 
     def __init__(
         self, sim: HardwareInProcess, press: Callable[[str, bool], Awaitable[None]]
     ) -> None:
-        """`press(name, down)` presses or releases a button of the panel."""
+        """Prepare the people; `press(name, down)` presses or releases a button of the panel."""
         self._sim, world = sim, sim.world
         self._press = press
         self._requests: dict[str, Callable[..., Any]] = {

@@ -36,7 +36,10 @@ class InProcessDaemon:
     """
 
     def __init__(self, sim: HardwareInProcess, state_dir: Path, runtime_dir: Path) -> None:
-        """`state_dir` is the folder of the journal. An existing journal is continued."""
+        """Prepare a daemon whose journal is in the folder `state_dir`.
+
+        An existing journal is continued.
+        """
         self.state_dir = state_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._sim, self._runtime_dir = sim, runtime_dir

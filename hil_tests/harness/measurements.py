@@ -17,7 +17,7 @@ Whole = Annotated[int, Meta(ge=0)]
 
 
 class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limit of each measurement, which the section `limits` of a bench file may change.
+    """The limits of all measurements, which a bench file may change in its section `limits`.
 
     All values are provisional. `cards_per_s` is a minimum, every other limit a maximum. Times are
     in seconds. Times that begin with a signal to a person include the person's reaction time.
@@ -36,7 +36,8 @@ class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """A quantity that scenarios measure: its unit, its names, and the targets that judge it.
+    """A quantity that scenarios measure: its unit, its names, and the targets on which its
+    limit applies.
 
     `is_minimum`: the limit is a minimum, not a maximum. `everywhere`: judged on every target,
     because the quantity is counted, not timed. `protocol`: a limit of the protocol, which is also

@@ -44,7 +44,7 @@ class WrongBoards(AssertionError):
 async def open_link(
     board: BoardKind, port: LinkPort, session_ids: random.Random
 ) -> AsyncIterator[Link]:
-    """Open the serial line to a board for the context.
+    """Open the serial line to a board during the `with` block.
 
     Raises BoardNotAnswering. `session_ids` draws the session's number. The identity is not checked
     here. The caller compares the expected values with those of the board.

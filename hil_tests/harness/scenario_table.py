@@ -81,7 +81,10 @@ class ScenarioTable:
         ports: BoardPorts,
         session_ids: random.Random,
     ) -> None:
-        """`ports` lead to the boards while no daemon runs. `session_ids` draws session numbers."""
+        """Prepare the table; `ports` lead to the boards while no daemon runs.
+
+        `session_ids` draws session numbers.
+        """
         self.daemon, self.hands, self.target = program, hands, target
         self.ports, self._session_ids = ports, session_ids
         self.profile, self.limits, self.record = profile, limits, notes
@@ -121,7 +124,7 @@ class ScenarioTable:
         assert taken.is_within_limit is not False, str(taken)
 
     async def until(self, fits: StatePredicate, what: str = "") -> PublicState:
-        """Return the newest state if it fits, or else the next state that fits.
+        """Wait until `fits` is True for the newest state, and return that state.
 
         `what` is the name of the awaited thing for the message of a timeout.
         """

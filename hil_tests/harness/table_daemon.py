@@ -205,7 +205,7 @@ class DaemonProcess:
 
 
 def _part_pid(parent: int, part: str) -> int:
-    """Return the process id of the part of a daemon that runs as `run PART`."""
+    """Return the process id of the daemon's part that runs as `run PART` (machine or gateway)."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError, ValueError):
             above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])

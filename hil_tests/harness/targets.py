@@ -175,7 +175,9 @@ class PortTarget(ScenarioTarget):
 
     @abstractmethod
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """Return the hands that move the cards, with `notes` for their steps."""
+        """Return the people, real or simulated, who move the cards; `notes` receives their
+        steps.
+        """
 
     def _boards(self) -> dict[BoardKind, BoardConfig]:
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
@@ -185,7 +187,7 @@ class SimulatorTarget(PortTarget):
     """Simulated boards behind ptys. One `dealtable sim` serves the whole session."""
 
     def __init__(self, firmware: str) -> None:
-        """`firmware` is the interpreter that runs the boards. Nothing runs yet."""
+        """Prepare simulated boards that the interpreter `firmware` runs. Nothing runs yet."""
         super().__init__()
         self.target = "sim"
         self.is_time_shared = True

@@ -142,7 +142,9 @@ def mechanical_s(
 
 
 def dealt_mechanical_s(dealt: DealResult, speed: float) -> float:
-    """Return the seconds that the mechanics alone take for the attempt of the deal `dealt`."""
+    """Return the seconds that the mechanics alone would take for the attempt of the deal
+    `dealt`.
+    """
     profile = load_profile("international-000")
     seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
     order = sequence(commitment, seed, dealt.cut, profile.deck.cards)

@@ -84,7 +84,7 @@ _TAKE_SCRIPT: Final = "() => window.drawn.splice(0)"
 
 
 class DrawnChange(msgspec.Struct, frozen=True, gc=False):
-    """A change of a call for a referee that a page has drawn, at `at_ms` (wall clock).
+    """The moment `at_ms` (wall clock) when a page began or ceased to show a call for a referee.
 
     `calls`: True if table `table` began to show a call, False if it ceased.
     """
@@ -115,7 +115,7 @@ class PageHeap(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenPages:
-    """The open pages of a console, and a bare page in the same browser for comparison."""
+    """The open pages of a console, and a minimal page in the same browser for comparison."""
 
     def __init__(self, bare: Any) -> None:
         self._bare = bare
@@ -213,7 +213,7 @@ async def _launch_browser(playwright: Any) -> Any:
 
 @asynccontextmanager
 async def _serve_bare_page() -> AsyncIterator[str]:
-    """Serve the bare page during the block, and yield its address."""
+    """Serve the minimal page during the `with` block, and yield its address."""
     served: set[asyncio.Task[None]] = set()
 
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -232,7 +232,7 @@ async def _serve_bare_page() -> AsyncIterator[str]:
 
 
 async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer a request with the bare page, or with a stream that sends the time."""
+    """Answer a request with the minimal page, or with a stream that sends the time."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"GET /stream"):

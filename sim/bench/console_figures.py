@@ -43,7 +43,7 @@ def _measure_load(load: ConsoleLoad) -> ConsoleLoadResult:
 
 @timed_figure("console", floor=lambda: _console_load_run().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Share of a core for a console of 400 feeds at 4,000 states/s, compared with bare decoding."""
+    """Measure a console's share of a core at 400 feeds, 4,000 states/s, against decoding only."""
     return _console_load_run().alone.cores
 
 
@@ -61,7 +61,7 @@ def _missing_browser() -> str | None:
     find_missing=_missing_browser,
 )
 def measure_drawing() -> float:
-    """Time from a call to its row in five browsers (95th percentile), compared with a bare page."""
+    """Measure when five browsers draw a referee call (95th percentile), against a minimal page."""
     return _p95_s(_page_figures().drawn)
 
 

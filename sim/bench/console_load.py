@@ -351,7 +351,8 @@ async def _measure_with_browsers(
 async def _measure_alone(
     seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
 ) -> tuple[LoadPhase, float]:
-    """Return the phase of a console without browsers, and the core share of a bare process.
+    """Return the phase of a console without browsers, and the core share of a process that only
+    decodes.
 
     Both are measured at the same time.
     """
@@ -366,7 +367,7 @@ async def _measure_alone(
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
-    """Return the number of events missing in the archive, after no more events arrive there."""
+    """Wait until no more events arrive in the archive, and return how many are missing."""
     from sqlalchemy import func, select
 
     from controller.console.store.database import open_engine

@@ -99,7 +99,7 @@ def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """A deal's record, compared with 12 bytes an event, and the bytes written for the record."""
+    """Measure a deal's record, compared with 12 bytes an event, and the bytes written for it."""
     return asyncio.run(_measure_journal(choose_size(2, 1)))
 
 
@@ -154,7 +154,10 @@ SEND_INTERVAL_S = 0.02
 
 @asynccontextmanager
 async def flood_commands(client: Client, per_s: float) -> AsyncIterator[None]:
-    """Send `per_s` commands a second during the block. Each answer is as large as it can be."""
+    """Send `per_s` commands a second during the `with` block.
+
+    Each answer is as large as it can be.
+    """
     asked: set[asyncio.Task[object]] = set()
 
     def answered(task: asyncio.Task[object]) -> None:
@@ -197,7 +200,7 @@ def _mechanics_s(dealt: DealResult) -> float:
 
 @valued_figure("deal")
 def measure_deal() -> list[FigureValue]:
-    """A deal at 100 ms a card with journal, CURVE and feed, compared with its mechanics alone.
+    """Measure a deal at 100 ms a card with journal, CURVE, feed, against its mechanics' own time.
 
     The simulator contains the boards, so that no pins between processes add time. The boards are
     connected by ptys.
@@ -226,13 +229,13 @@ async def _deal_several(count: int) -> tuple[list[DealResult], float]:
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the pair of value and floor whose ratio is the median of all ratios."""
+    """Return the pair (measured value, floor) whose ratio is the median of all ratios."""
     return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
 
 
 @valued_figure("flood")
 def measure_flooded_deal() -> list[FigureValue]:
-    """A deal while one client sends 1,000 commands a second, compared with its mechanics alone."""
+    """Measure a deal at 1,000 commands a second by a client, against its mechanics' own time."""
     dealt = asyncio.run(_deal_flooded())
     return [FigureValue("", dealt.wall_s, _mechanics_s(dealt), FigureUnit.S, documented=1.02)]
 
@@ -250,7 +253,7 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """A deal at one of ten tables that deal on this computer, compared with its mechanics alone."""
+    """Measure a deal at one of ten tables on this computer, against its mechanics' own time."""
     dealt = asyncio.run(_deal_in_hall(choose_size(10, 2)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
     return [FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.02)]
@@ -277,7 +280,7 @@ _SEED = bytes(range(32))
 
 @valued_figure("fair")
 def measure_sequence() -> list[FigureValue]:
-    """The fair sequence of a deal, compared with random.shuffle and SystemRandom's shuffle."""
+    """Measure the fair sequence of a deal, against random.shuffle and SystemRandom's shuffle."""
     return [
         _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
         _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),

@@ -47,7 +47,7 @@ async def drain_feeds(feeds: list[FeedAddress]) -> None:
 
 @contextmanager
 def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
-    """Connect to each feed for the block, which starts when each feed has sent a message."""
+    """Connect to each feed for the `with` block, which starts when each feed has sent a message."""
     context = _make_context()
     sockets = silent = _open_sockets(feeds, context)
     selector = _make_selector(sockets)

@@ -110,7 +110,10 @@ class ConsoleFeedReader(TableFeeds):
 
 @asynccontextmanager
 async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
-    """Yield a console's feed reader for the block. Its keys and database are made in `folder`."""
+    """Yield a console's feed reader for the `with` block.
+
+    Its keys and database are made in `folder`.
+    """
     create_table_keys(folder)
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
@@ -239,7 +242,7 @@ async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
 
 
 def _start_watch() -> Callable[[], JoinCost]:
-    """Return a function that measures from now on.
+    """Start a measurement, and return a function that returns the times since this start.
 
     It returns the elapsed time and the processor time of this process.
     """
@@ -249,7 +252,7 @@ def _start_watch() -> Callable[[], JoinCost]:
 
 
 async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
-    """Return the number of events missing in the archive, after no more events arrive there."""
+    """Wait until no more events arrive in the archive, and return how many are missing."""
     events, kept = sum(said.events.values()), -1
     await lines.wait_until_complete()
     while (now := lines.count_events()) not in (kept, events):
@@ -267,14 +270,14 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """A console's connections at 10 states/s a table, no pages, compared with bare decoding."""
+    """Measure a console without pages at 10 states/s a table, against decoding only."""
     tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
     return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """Time to connect to 200 tables until nothing is missing, compared with bare connections."""
+    """Measure how fast 200 tables are connected completely, compared with bare connections."""
     tables = choose_size(200, 40)
     whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
     value_s, floor_s = (statistics.median(one.seconds for one in costs) for costs in (whole, bare))

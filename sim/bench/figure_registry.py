@@ -38,7 +38,8 @@ class FigureUnit(StrEnum):
 
 
 class FigureValue(msgspec.Struct, frozen=True):
-    """One measured value of a benchmark figure and its floor, both in `unit`.
+    """One measured value of a benchmark figure, and its floor (a simpler task's value), both in
+    `unit`.
 
     `documented` is the multiple given in BENCHMARKS.md. --check accepts up to three times as much.
     `aim` is the largest multiple wanted. `aim_value` is the largest value wanted, or the smallest
@@ -127,7 +128,8 @@ def timed_figure(
     aim: float | None = None,
     find_missing: Callable[[], str | None] = lambda: None,
 ) -> Callable[[W], W]:
-    """Register the decorated function as the figure `name`, timed in turns with its floor.
+    """Register the decorated function as the figure `name`, timed in turns with its floor (a
+    simpler task).
 
     Both functions do the same work `per` times a round. The docstring of the function describes the
     figure. `find_missing` is as in BenchFigure.
@@ -193,7 +195,7 @@ def measure(asked: BenchFigure) -> Iterator[FigureResult]:
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
-    """Return the median times of `work` and of `floor` in µs, divided by `per`.
+    """Return the median times of `work` and of the simpler task `floor` in µs, divided by `per`.
 
     Both are timed in turns, after one round that does not count.
     """

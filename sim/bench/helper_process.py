@@ -54,7 +54,7 @@ class HelperProcess:
 async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None, what: str = ""
 ) -> AsyncIterator[HelperProcess]:
-    """Run a module of this package as a process during the block.
+    """Run a module of this package as a process during the `with` block.
 
     `env` is added to the environment. `what` is its name in messages, or else the name of the
     module.
@@ -88,7 +88,7 @@ class FeedsProcess(NamedTuple):
 async def run_feeds(
     count: int, per_s: float, *, callers: int = 0, past: int = 0
 ) -> AsyncIterator[FeedsProcess]:
-    """Serve `count` simulated feeds during the block, each with `per_s` states a second.
+    """Serve `count` simulated feeds during the `with` block, each with `per_s` states a second.
 
     `callers`: the number of feeds with calls for a referee. `past`: the number of events of each
     feed before it is opened.

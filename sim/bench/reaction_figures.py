@@ -83,7 +83,7 @@ peer.
 
 
 async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Return the times measured while both tables deal `deals` times at the same time.
+    """Deal `deals` times at two tables at the same time, and return the measured times.
 
     The rounds of a first deal are not included. Raises HallError if a table does not start.
     """
@@ -125,7 +125,7 @@ def percentile(values: Sequence[float], percent: int) -> float:
 
 
 def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[float, float]:
-    """Return a percentile of the columns `at` and `over`, both from the median block of rounds.
+    """Return a percentile of two columns of times, from the block of rounds with the median ratio.
 
     The ratio of the two columns in the median block is the median of the ratios of all blocks.
     Raises ValueError for fewer rounds than blocks.
@@ -159,7 +159,7 @@ The ratio to a program that polls is much lower.
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """Time from a card's event to its route on the line, compared with an echo process."""
+    """Measure the time from a card's event to its route on the line, against an echo process."""
     beside = find_peers()
     # One deal has too few cards for the other percentiles.
     percents = choose_size(PERCENTS, (50,))

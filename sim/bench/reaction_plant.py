@@ -55,7 +55,7 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Record events of one board, and return True if one completes the two events of a card.
+        """Record events of one board, and return True if both events of a card have now arrived.
 
         The events AT_READER and READ of a card together decide it.
         """
@@ -164,7 +164,7 @@ class TimedHardware(HardwareOnPtys):
         return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
 
     def time_route(self) -> float | None:
-        """Write the held event, and return the microseconds until its route.
+        """Send the event that is held back, and return the microseconds until its ROUTE.
 
         Returns None if no event is held, or if a line is not open.
         """
@@ -216,7 +216,7 @@ async def run_rounds(
 
 
 async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
-    """Wait until all tables have a held event or the limit is over.
+    """Wait until every table holds an event back, or until a time limit.
 
     Return the tables that have one.
     """

@@ -193,7 +193,7 @@ class SimulatedFeed:
         self.send_frames(event_topic(self.id).encode(), msgspec.json.encode(event))
 
     def send_frames(self, *frames: bytes) -> None:
-        """Send frames on the feed, which need not be a valid message."""
+        """Publish frames on the feed, even frames that are no valid message."""
         self._feed.send_multipart(list(frames), flags=zmq.NOBLOCK)
 
     async def answer_commands(self) -> None:
@@ -276,7 +276,7 @@ async def serve_feeds(ids: Iterable[str], pace: FeedRates, quiet: asyncio.Event)
 
 @asynccontextmanager
 async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
-    """Yield a simulated feed for each id during the block. The feeds answer commands."""
+    """Yield a simulated feed for each id during the `with` block. The feeds answer commands."""
     raise_open_file_limit()
     context = zmq.asyncio.Context()
     context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
@@ -293,7 +293,7 @@ async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
 
 @asynccontextmanager
 async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run the coroutines `running` as tasks during the block."""
+    """Run the coroutines `running` as tasks during the `with` block."""
     tasks = [asyncio.create_task(one) for one in running]
     try:
         yield

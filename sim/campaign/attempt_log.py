@@ -78,7 +78,9 @@ class PossibleCauses:
         self._verdict_s = self._world.clock.now_s()
 
     def begin_attempt(self) -> None:
-        """Record that the next attempt begins, and drop strikes before the last verdict."""
+        """Record that the next attempt begins, and forget faults that struck before the last
+        verdict.
+        """
         self._earlier_verdict_s = self._verdict_s
         self._strikes = [one for one in self._strikes if one.at_s > self._earlier_verdict_s]
         self._at_begin = self._world.active_faults()
@@ -135,7 +137,9 @@ class AttemptNotes:
     hands: list[str] = field(default_factory=list)
 
     def to_result(self) -> LifeAttempt | None:
-        """Return the attempt for the report of the life, or None if it has not ended."""
+        """Return the attempt for the report of its simulated table (life), or None if it has
+        not ended.
+        """
         if self.outcome is None:
             return None
         return LifeAttempt(
@@ -153,7 +157,7 @@ class AttemptNotes:
 
 @dataclass
 class AttemptLog:
-    """The attempts of one life, in order, with the faults active in each.
+    """The attempts of one simulated table (a life), in order, with the faults active in each.
 
     `deals` counts the "ok" attempts that were revealed. `on_unexplained` receives a reason or an
     alert that no fault explains. `on_step` is called after each recorded step of an attempt.
@@ -197,7 +201,7 @@ class AttemptLog:
         return tuple(one for one in ended if one is not None)
 
     def _add_late_faults(self) -> None:
-        """Add the faults that struck after the verdict of the current attempt to that attempt."""
+        """Add to the current attempt the faults that struck after its verdict."""
         notes = self.current
         if notes is not None and notes.outcome is not None:
             notes.active_faults = (*notes.active_faults, *self.causes.since_verdict())

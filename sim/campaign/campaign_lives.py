@@ -51,7 +51,7 @@ class MomentFault(msgspec.Struct, frozen=True):
 
 
 class LifePlan(msgspec.Struct, frozen=True):
-    """The plan of one life: the number of deals and the faults.
+    """The plan of one simulated table (a life): the number of deals and the faults.
 
     Everything follows from `seed`. `seed` is CAMPAIGN.NUMBER, the argument of --replay. `journal`:
     the folder for the journal, None for a journal in memory. `moments`: faults in addition to those
@@ -66,7 +66,7 @@ class LifePlan(msgspec.Struct, frozen=True):
 
 
 class LifeFinding(msgspec.Struct, frozen=True):
-    """An error that a life has shown at one attempt, in one line of text."""
+    """An error at one attempt of a simulated table (a life), in one line of text."""
 
     kind: FindingKind
     seed: str
@@ -76,7 +76,7 @@ class LifeFinding(msgspec.Struct, frozen=True):
 
 
 class LifeAttempt(msgspec.Struct, frozen=True):
-    """One attempt in the report of a life.
+    """One attempt in the report of a simulated table (a life).
 
     `struck`: the active faults, as text (`jam:place=gate`). `reasons`: the names of the reason
     codes. `hands`: the actions that people had to do.
@@ -94,7 +94,7 @@ class LifeAttempt(msgspec.Struct, frozen=True):
 
 
 class LifeReport(msgspec.Struct, frozen=True):
-    """The report of one life: its attempts, findings and faults.
+    """The report of one simulated table (a life): its attempts, findings and faults.
 
     `ended_s` is the loop's time at its end. `deals`: the number of completed deals. `strikes`: the
     number of strikes of each fault, with faults as in `LifeAttempt.struck`. A fault that stays in
@@ -162,7 +162,7 @@ class CampaignPlan(msgspec.Struct, frozen=True):
 
 
 def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
-    """Yield the plans of all lives of a campaign in order.
+    """Yield the plans of all simulated tables (lives) of a campaign in order.
 
     The last life has the remaining deals.
     """
@@ -172,7 +172,10 @@ def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
 
 
 def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) -> LifePlan:
-    """Return the plan of the life with the seed `seed`. `journal` is the folder for all lives."""
+    """Return the plan of the simulated table (life) with the seed `seed`.
+
+    `journal` is the folder for all lives.
+    """
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
@@ -216,14 +219,14 @@ RunLife = Callable[[LifePlan], LifeReport]
 
 
 class LifeTooLong(KeyboardInterrupt):
-    """Error for a life that has used more than its limit of CPU time.
+    """Error for a simulated table (life) that has used more than its limit of CPU time.
 
     The base class ensures that no handler of exceptions catches this.
     """
 
 
 class LivesResult(msgspec.Struct, frozen=True):
-    """The reports of the lives that ended, in the order of the lives.
+    """The reports of the simulated tables (lives) that ended, in the order of their plans.
 
     `interrupted`: Ctrl-C ended the run.
     """
@@ -240,7 +243,8 @@ def run_lives(
     stop: bool = False,
     on_report: Callable[[LifeReport], None] = lambda report: None,
 ) -> LivesResult:
-    """Return the reports of lives, run in `jobs` processes, in the order of the plans.
+    """Run simulated tables (lives) in `jobs` processes, and return reports in the order of the
+    plans.
 
     `run` is a function of a module, called in a worker. `on_report` receives each report when its
     life ends. With `stop`, the result ends with the first life, in the order of the plans, that has
@@ -279,7 +283,7 @@ def run_lives(
 
 
 def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
-    """Return the report of a life, with any exception as a finding.
+    """Run a simulated table (life), and return its report, with any exception as a finding.
 
     A worker process calls this. A life that takes more than LIFE_CPU_S of CPU time is ended.
     """

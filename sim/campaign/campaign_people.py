@@ -203,7 +203,9 @@ class CampaignPeople:
     # Faults and alerts.
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action for a pressed emergency stop, an open lid, or their wrong sensors."""
+        """Return the action for a pressed emergency stop, an open lid, or a wrong sensor of
+        either.
+        """
         if self._memory.has_lasted("estop pressed", REACT_S):
             return self._actions.act("release_estop")
         if self._memory.has_lasted("lid open", REACT_S):

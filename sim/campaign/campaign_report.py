@@ -72,7 +72,9 @@ class CampaignReport(msgspec.Struct):
 def merge_reports(
     plan: CampaignPlan, reports: Sequence[LifeReport], *, interrupted: bool = False
 ) -> CampaignReport:
-    """Return the report of a campaign from the reports of its lives, in the order of the lives."""
+    """Return the report of a campaign from the reports of its simulated tables (lives), in
+    their order.
+    """
     attempts = [attempt for report in reports for attempt in report.attempts]
     findings = tuple(finding for report in reports for finding in report.findings)
     deals = [
@@ -122,14 +124,16 @@ def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
 
 
 def row_key(words: str) -> str:
-    """Return the key of a fault's row: its name, and the field that selects its codes, if any."""
+    """Return the key of a fault's row: its name, and the field that decides its fault codes, if
+    any.
+    """
     fault = parse_fault(words)
     field, _ = blame_field(fault_menu()[fault.name])
     return f"{fault.name}:{field}={getattr(fault, field)}" if field else fault.name
 
 
 def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """Return the field that selects a fault's correct codes, and the codes by its values.
+    """Return the field of a fault that decides its correct codes, and these codes by field value.
 
     If all values have the same codes, the field is empty and so is the only key.
     """

@@ -138,7 +138,7 @@ class CardTracker:
         return len(self._passages)
 
     def passages(self, since: int = 0) -> tuple[Passage, ...]:
-        """Return all passages after the first `since`, in the order of their arrivals."""
+        """Return all passages except the first `since`, in the order of their arrivals."""
         self.update()
         return tuple(self._passages[since:])
 

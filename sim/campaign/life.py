@@ -66,7 +66,7 @@ SETTLE_S = 4.0
 
 
 def run_life(plan: LifePlan, observer: ReplayLog | None = None) -> LifeReport:
-    """Run one life, judge it, and return its report."""
+    """Run one simulated table (a life), judge it, and return its report."""
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
         # The daemon's log output is dropped here: for example, a full disk is intended.
@@ -82,7 +82,7 @@ async def _run_life(plan: LifePlan, folder: Path, observer: ReplayLog | None) ->
 
 
 class _Life:
-    """One life, with its simulated table, its people, and the records for its judgement."""
+    """One simulated table (a life) with its people, and the records for its judgement."""
 
     def __init__(self, plan: LifePlan, folder: Path, observer: ReplayLog | None) -> None:
         self._plan, self._observer = plan, observer
@@ -127,7 +127,7 @@ class _Life:
         )
 
     async def run(self) -> LifeReport:
-        """Run the life, judge it, and return its report."""
+        """Run the simulated table (life), judge it, and return its report."""
         self._loop.set_exception_handler(self._host.handle_loop_error)
         people = asyncio.ensure_future(self._run_people())
         try:

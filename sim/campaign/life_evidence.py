@@ -47,7 +47,7 @@ class CardSnapshot(NamedTuple):
 
 
 class LifeEvidence:
-    """The collected evidence about one life, and the judge of the life at its end.
+    """The evidence about one simulated table (a life), by which that table is judged at its end.
 
     `left_behind`: the number of times that an extra card was undetected in the machine while the
     hands were right.
@@ -73,7 +73,10 @@ class LifeEvidence:
             self._take_snapshot(notes, "held")
 
     def judge_life(self) -> None:
-        """Report everything that was wrong in the life. Its journal must be closed."""
+        """Report everything that was wrong at the simulated table (life).
+
+        Its journal must be closed.
+        """
         with open_read_only(self._host.state_dir / STORE_NAME) as rows:
             entries = [decode(row.body) for row in rows]
         for look in self._snapshots:

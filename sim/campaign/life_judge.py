@@ -85,7 +85,7 @@ def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
 
 
 def find_left_behind(truth: Truth) -> Iterator[str]:
-    """Yield a line for each place with a sensor, outside the pockets, that contains cards."""
+    """Yield a line for each place outside the pockets that has a sensor and contains cards."""
     places = {name: getattr(truth, name) for name in _OTHER_PLACES}
     for name, cards in (places | {"tray": truth.pockets[TRAY]}).items():
         if cards:
@@ -121,7 +121,7 @@ def compute_pockets(promise: DealPromise, cards: int) -> str:
 
 
 def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
-    """Yield the places of the cards that are turned up, in order. Source: PROOF.md, 4."""
+    """Yield the places in the sequence whose cards are turned up, in order. Source: PROOF.md, 4."""
     stream = _stream(promise)
     _shuffle(stream, cards)
     while True:
@@ -129,7 +129,7 @@ def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
 
 
 def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
-    """Return the hash that binds the hands, in hex. Source: PROOF.md, 6."""
+    """Return the published hash that fixes the dealt hands, in hex. Source: PROOF.md, 6."""
     said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
     return hashlib.sha256(said + record).hexdigest()
 
@@ -297,7 +297,9 @@ def find_lost_events(
 def find_doubled_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield a line for board events that are twice in the journal, or whose boot is unknown."""
+    """Yield a line for board events that are twice in the journal, or belong to an unknown
+    start.
+    """
     known = {boot.boot for boot in boots}
     for number, events in _group_by_boot(journal).items():
         if number not in known:

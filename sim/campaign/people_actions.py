@@ -70,7 +70,7 @@ class PeopleActions:
     # Actions after faults.
 
     async def act(self, name: str) -> None:
-        """Carry out an action that is one call: `release_estop`, `close_lid`, and so on.
+        """Carry out an action without arguments: `release_estop`, `close_lid`, and so on.
 
         `start_daemon` starts the machine's program, which ended and needs a person to start it.
         `make_room` deletes files, so that the full disk has room again. `take_out` takes the cards

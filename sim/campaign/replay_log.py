@@ -22,7 +22,7 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """A text log of one life that is run again, with everything that happened.
+    """A text log of everything that happened when a simulated table (life) was run again.
 
     Campaigns use none. `deal` limits the log to one deal; None for all.
     """
@@ -73,7 +73,7 @@ class ReplayLog:
         return "".join(f"{each}\n" for each in self._lines)
 
     def frame_lines(self) -> Iterator[str]:
-        """Yield a line for every frame of the whole life, on both serial lines, with its time."""
+        """Yield a line for every frame that was on one of the serial lines, with its time."""
         for one in read_frames(self._chunks()):
             yield to_line(one, face_text)
 

@@ -50,7 +50,7 @@ class DaemonFeed:
 
 
 def chief_key(seed: str) -> PrivateKey:
-    """Return the chief's key of the life with the seed `seed`.
+    """Return the chief's key of the simulated table (life) with the seed `seed`.
 
     Attempts are encrypted with this key.
     """

@@ -95,7 +95,7 @@ def command(
     browsers: int,
     plot: Path | None,
 ) -> None:
-    """Measure the cost of each FIGURE, or of all, as a multiple of a floor from the same run.
+    """Measure each FIGURE, or all, as a multiple of a simpler task (its floor) in the same run.
 
     A figure that needs a missing program, such as Chromium, is left out. One line names the figure
     and the program before anything is measured.

@@ -193,7 +193,7 @@ async def _run_demo(options: _DemoOptions) -> DemoResult | None:
 async def _play_with_console(
     options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
 ) -> DemoResult | None:
-    """Run the live demo, after a console was opened if one was requested."""
+    """Open a console if one was requested, then run the live demo."""
     opening: contextlib.AbstractAsyncContextManager[ConsoleProcess | None] = (
         open_demo_console(options.plan.state_dir, tables, options.console_port)
         if options.console

@@ -43,7 +43,7 @@ DEMO_LOGINS: Final = {
 async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
-    """Open a console for the block and yield it, or print a line and yield None if none opens."""
+    """Open a console for the `with` block and yield it, or yield None and print why none opens."""
     if (library := find_missing_library()) is not None:
         click.echo(f"the console does not open: {format_missing_library(library)}", err=True)
         yield None
@@ -79,7 +79,7 @@ _PHASE_STYLES = {
 
 
 class DemoView:
-    """A view of all simulated tables, which a terminal shows during the block."""
+    """A view of all simulated tables, which a terminal shows during the `with` block."""
 
     def __init__(
         self, tables: list[TableProcess], places: dict[str, Any], console: Console | None = None

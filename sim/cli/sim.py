@@ -196,7 +196,7 @@ def choose_interpreter(name: str, boards: str | None, tables: int) -> Interprete
 
 
 def _worker_commands(root: Path, processes: int) -> list[list[str]]:
-    """Return the command of each simulator process: this command with its share of the tables."""
+    """Return each simulator process's command: the present command with a share of the tables."""
     context = click.get_current_context()
     words: list[str] = []
     for option in context.command.params:

@@ -147,7 +147,9 @@ def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float
 
 @cache
 def cards_until_all_seats() -> tuple[Fraction, ...]:
-    """Return the probabilities that the last seat gets its first card as card 0, 1, …, 82."""
+    """Return the probabilities that all seats have a card for the first time after 0, 1, …, 82
+    cards.
+    """
     met = [
         1
         - sum(
@@ -161,7 +163,7 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the probability of each number of pairs, among four given cards, in one hand.
+    """Return the probability of each number of pairs that four given cards form within the hands.
 
     Four cards make six pairs. 6: all four in one hand. 3: three and one. 2: two and two. 1: two,
     one and one. 0: one in each hand.
@@ -234,7 +236,9 @@ def _hand(cards: int, here: int) -> Fraction:
 
 
 def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the probability that the first hand has `split[0]` of `cards` given cards, etc."""
+    """Return the probability that successive hands have `split[0]`, `split[1]`, … of `cards`
+    given cards.
+    """
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1
     for here in split:

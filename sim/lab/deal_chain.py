@@ -55,7 +55,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
 
 
 def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
-    """Return the stack of cards after a misdeal: the cards of one pocket on those of the other."""
+    """Return the stack of cards after a misdeal: the cards of one pocket after those of another."""
     return [
         card
         for pocket in range(len(SEATS))

@@ -89,20 +89,22 @@ class DealMeasures:
 
     @cached_property
     def descents(self) -> Ints:
-        """The number of cards, of 107, with a lower pocket than the card fed before them."""
+        """The number of cards, of 107, with a lower pocket number than the card fed before them."""
         letters = self.deals.waiting
         return np.asarray((letters[:, 1:] < letters[:, :-1]).sum(1))
 
     @cached_property
     def valleys(self) -> Ints:
-        """The number of places, of 106, whose pocket is lower than the pockets before and after."""
+        """The number of places, of 106, with a lower pocket number than the places before and
+        after.
+        """
         letters = self.deals.waiting
         middle = letters[:, 1:-1]
         return np.asarray(((middle < letters[:, :-2]) & (middle < letters[:, 2:])).sum(1))
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """The number of correct guesses, of 108, by the best guesser of the next pocket.
+        """The number of correct guesses, of 108, by the best method of guessing the next pocket.
 
         The guesser always names a seat with the most cards to come. After each guess, the guesser
         learns where the card went, and forgets nothing.

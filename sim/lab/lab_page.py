@@ -151,7 +151,7 @@ def _draw_side_by_side(axes: Axes, title: str, counts: Ints, chances: list[float
 
 
 class Clause(NamedTuple):
-    """One requirement of a law or a standard, and the evidence that is not a test.
+    """One requirement of a law or a standard, and its evidence other than tests.
 
     `source`: the law or the standard. `asks`: the requirement. `shown`: the evidence.
     """

@@ -39,7 +39,7 @@ from sim.lab.deal_statistics import Floats, SeatCounts
 
 
 def type_seat(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets any of the 54 faces more often than others."""
+    """Test whether one of the 54 faces goes to one seat more often than to the others."""
     faces = seen.deals.cards % FACE_COUNT
     return chi_square_result(*SeatCounts(FACE_COUNT, faces, seen.deals.seats).chi_square())
 
@@ -51,7 +51,7 @@ def strength(seen: DealMeasures) -> StatisticResult:
 
 
 def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
-    """Test whether one side is stronger than the other side more than chance explains.
+    """Test whether the two sides differ in strength more than chance explains.
 
     With `tray_only`, only the cards that were in the tray count.
     """
@@ -92,7 +92,7 @@ def waiting_verdict(seen: DealMeasures) -> StatisticResult:
 
 
 def tray_face(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets the good cards from the tray more often than others."""
+    """Test whether the good cards from the tray go to one seat more often than to the others."""
     kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
     labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
     return _seat_result(SeatCounts(3, labels, seen.deals.seats))
@@ -117,12 +117,12 @@ DISTANCES = range(2, 13)
 
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets the card of any feed position more often than others."""
+    """Test whether the card of one feed position goes to one seat more often than to the others."""
     return chi_square_result(*SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats).chi_square())
 
 
 def index_trend(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets the cards fed early or late more often than others."""
+    """Test whether one seat gets the cards fed early or late more often than other seats."""
     centred = np.arange(CARDS, dtype=np.float64) - (CARDS - 1) / 2
     return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
 
@@ -174,7 +174,7 @@ def tail(seen: DealMeasures) -> StatisticResult:
 
 
 def same_again(seen: DealMeasures) -> StatisticResult:
-    """Test whether successive sequences have the same pocket at a place too often."""
+    """Test whether two successive sequences too often have the same pocket at the same place."""
     letters = seen.deals.waiting
     figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
     return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
@@ -332,7 +332,7 @@ def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats
 
 
 def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
-    """Return for each deal one count times the part of another that does not depend on it.
+    """Return for each deal one count times the part of another count that is independent of it.
 
     Deals in which the two counts are almost equal are omitted. This happens when the cards were fed
     in the order in which they were collected.
@@ -343,7 +343,9 @@ def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
 
 
 def _path_and_twins(same: Ints) -> Floats:
-    """Return the covariance of 107 neighbours and 54 twins that have `same` pairs in common."""
+    """Return the covariance of the counts of 107 neighbours and 54 twins with `same` common
+    pairs.
+    """
     return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
 
 

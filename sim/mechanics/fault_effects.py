@@ -127,7 +127,9 @@ class ActiveFaults:
         self._conditional.append((struck, is_active, may_return or is_active))
 
     def end(self, fault: SimulatedFault) -> None:
-        """Remove the oldest strike of `fault`, which is a fault of a line, a board or the host."""
+        """Remove the oldest occurrence of `fault`, which is a fault of a line, a board or the
+        host.
+        """
         struck = next((each for each in self._outside if each.fault == fault), None)
         if struck is not None:
             self._outside.remove(struck)
@@ -175,7 +177,7 @@ class FaultInjector:
         parts.faults.on_strike = self._on_strike
 
     def add(self, fault: SimulatedFault) -> None:
-        """Add `fault` to the schedule, and carry it out at once if it waits for no card.
+        """Add `fault` to the schedule, and carry it out at once unless it waits for a card.
 
         `World.add_fault` describes the conditions and the errors.
         """
@@ -215,7 +217,8 @@ class FaultInjector:
                 self._parts.faults.add(fault)
 
     def strike_after_move(self, name: str, value: int) -> None:
-        """Schedule a draw of the faults with a rate, after a move of the lift or the shuffler.
+        """Schedule a random draw of the faults that have a rate, after the lift or shuffler has
+        moved.
 
         The move is a change of one of MOVE_SENSORS. The time of the draw is random.
         """
@@ -225,7 +228,7 @@ class FaultInjector:
             parts.clock.after(delay_ms, partial(self.strike_due_parts, 0, CHANCES_PER_MOVE))
 
     def strike_due_parts(self, number: int, chances: int = 1) -> None:
-        """Trigger every fault of a part that is due when card `number` reaches the window.
+        """Carry out all faults of parts that are due when card `number` reaches the window.
 
         With 0, trigger the faults that are due now, without a card. `chances` is the number of
         cards that this call counts for.

@@ -98,7 +98,8 @@ class MechanicalClock:
 
 
 class Travel:
-    """A position on a straight line, which moves one unit of length in each mechanical millisecond.
+    """A position that moves along a straight line, one unit of length in each mechanical
+    millisecond.
 
     The position is kept at a stop. A motor without power leaves a card where it is, and the next
     start continues from there.
@@ -155,7 +156,7 @@ Drive = Callable[[int | None], None]
 
 
 class Motor:
-    """A motor of the machine, which follows the board's output value while it has power.
+    """A motor of the machine, which obeys the board's output value while the motor has power.
 
     Lid and emergency stop cut the power here, in hardware, whatever the board requests. A stalled
     motor (`stalled`) resists `clears_after` starts. With None it is stalled until a person frees

@@ -70,7 +70,8 @@ class Sensors:
     def observe(
         self, observer: LevelObserver, names: Iterable[str] | None = None
     ) -> Callable[[], None]:
-        """Call `observer` for every physical change of the sensors `names`, or with None of all.
+        """Call `observer` for every physical change of the sensors `names`, or of all sensors
+        if None.
 
         Return a function that detaches the observer.
         """

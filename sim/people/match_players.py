@@ -151,7 +151,9 @@ class MatchPlayers:
         return None
 
     def _out_action(self, match: PublicMatch) -> TimedAction:
-        """Return the action that reports the next player without cards, drawn at random."""
+        """Return the action that reports a player, drawn at random, as the next one without
+        cards.
+        """
         out = {*match.order, *match.outs}
         seat = self._chance.choice([one for one in SEATS if one not in out])
         pause = _DURATIONS[Stage.PLAY] if not out else _DURATIONS[Stage.TRIBUTE]
@@ -178,8 +180,9 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Return an action that calls the referee, or one that cancels an unanswered call. Return
-        None if neither is due.
+        """Return an action that calls the referee, or one that ends a call that nobody answered.
+
+        Return None if neither is due.
         """
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
@@ -252,8 +255,9 @@ async def seat_match_players(
     on_state: Callable[[PublicState], None] = lambda state: None,
     seed: int = 0,
 ) -> AsyncIterator[MatchPlayers]:
-    """Run simulated people who play matches at a table, for the block. `seed` determines their
-    names and their play.
+    """Run simulated people who play matches at a table, during the `with` block.
+
+    `seed` determines their names and their play.
     """
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:

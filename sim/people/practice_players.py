@@ -34,7 +34,7 @@ _LOOSE_CARD_FAULTS = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
 
 
 class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt that ended without hands: a misdeal, or void."""
+    """An attempt that ended without hands, as a misdeal or as void (ended for another reason)."""
 
     attempt: int
     outcome: AttemptOutcome
@@ -160,7 +160,7 @@ class PracticePlayers:
 async def seat_players(
     table: TableProcess, on_state: Callable[[PublicState], None] = lambda state: None
 ) -> AsyncIterator[PracticePlayers]:
-    """Run simulated people who play practice deals at a table, for the block."""
+    """Run simulated people who play practice deals at a table, during the `with` block."""
     async with AsyncExitStack() as stack:
         referee = await stack.enter_async_context(table.client(Role.REFEREE))
         player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))

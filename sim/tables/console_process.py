@@ -129,7 +129,7 @@ async def run_console(
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
-    """Run a console during the block, for the tables of a hall.
+    """Run a console during the `with` block, for the tables of a hall.
 
     Raises HallError.
 
@@ -171,7 +171,10 @@ def _table_toml(table: TableProcess, area: str) -> str:
 
 @contextmanager
 def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Accounts"]:
-    """Yield the accounts in a console's database for the block. The console may be running."""
+    """Yield the accounts in a console's database for the `with` block.
+
+    The console may be running.
+    """
     from controller.console.accounts.account_store import Accounts
     from controller.console.console_config import load_console_config
     from controller.console.store.database import open_engine

@@ -93,7 +93,9 @@ class HandledTable:
     async def press(
         self, seat: Seat, colour: Literal["green", "red"], *, for_s: float = TAP_S
     ) -> None:
-        """Press a seat's green or red button for `for_s` seconds, and wait until it has settled."""
+        """Press a seat's green or red button for `for_s` seconds, and wait until the contact
+        has settled.
+        """
         await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
 
     async def hold_button(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:

@@ -211,7 +211,7 @@ async def run_table_in_process(
     release: ProgramRelease | None = None,
     reader: ReaderSection | None = None,
 ) -> AsyncIterator[TableInProcess]:
-    """Create a table, run it for the block, and remove all of its tasks and timers.
+    """Create a table, run it for the `with` block, and remove all of its tasks and timers.
 
     `runtime_dir` is a folder in memory. `store` is the journal; by default a journal in memory.
     `board_ids` are the real unique ids of the dealer board and the reader board. `sim` is existing

@@ -46,7 +46,7 @@ class HallError(Exception):
 
 @dataclass(frozen=True)
 class HallPlan:
-    """The description of a hall, which is a number of simulated tables.
+    """The description of a hall: several simulated tables.
 
     `port` is the port of the first table's feed. Its command port is `port` + 1, and the ports of
     the next table follow. None takes free ports. `boards`: "inside" (in the sim process) or
@@ -174,7 +174,9 @@ class TableProcess:
 async def run_hall(
     plan: HallPlan, on_started: Callable[[int], None] = lambda tables: None
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run the simulator and the daemons of all tables for the block. Raises HallError.
+    """Run the simulator and the daemons of all tables during the `with` block.
+
+    Raises HallError.
 
     As many daemons as there are cores start at the same time. `on_started` receives the number of
     running daemons.
@@ -254,7 +256,10 @@ StartSimulator = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.P
 async def run_simulator(
     plan: HallPlan, runtime_dir: Path, start: StartSimulator = start_simulator
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run only the simulator for the block. Yield its tables, configured but without daemons."""
+    """Run only the simulator during the `with` block.
+
+    Yield its tables, configured but without daemons.
+    """
     config = runtime_dir / "sim.toml"
     deck = plan.rules.deck
     config.write_text(

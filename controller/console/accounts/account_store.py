@@ -213,8 +213,8 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token, or None if the session or the account has
-        ended.
+        """Return the account of a session token, or None if the session or the account is not
+        valid now.
         """
         asked = (
             select(ACCOUNTS)
@@ -227,7 +227,7 @@ class Accounts:
         return None if row is None else _account_of_row(row)
 
     def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
-        """Shift the expiry times of sessions and invitations by `by_ms` after the clock was set.
+        """Add `by_ms` to the expiry times of sessions and invitations after the clock was set.
 
         `before_ms` is the time of the clock before it was set. Each session and invitation keeps
         its remaining time. Rows that had expired by then are not changed, nor are rows that expire
@@ -335,5 +335,5 @@ def _account_of_row(row: Row[Any]) -> Account:
 
 
 def _digest(secret: str) -> str:
-    """Return the hash of a token or code, which is useless to a reader of the database."""
+    """Return the hash that the database stores instead of a session token or an invitation code."""
     return hashlib.sha256(secret.encode()).hexdigest()

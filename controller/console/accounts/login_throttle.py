@@ -45,7 +45,7 @@ _FREE_ATTEMPTS: Final[dict[_Kind, int]] = {
 
 
 class LoginThrottle:
-    """A counter of wrong PINs, in memory.
+    """A counter of wrong PINs in memory, which decides how long a client must wait.
 
     `now_ms` returns milliseconds since 1970. `secret` has random bytes, so that clients cannot find
     out which unknown names share a counter. `host` is an address, or "" if the address is not

@@ -30,7 +30,7 @@ _log = structlog.get_logger("console")
 
 
 class PendingLogouts:
-    """Sessions that have ended, but that the database still has.
+    """Sessions that have ended, although the database does not know this yet.
 
     `end_session` ends one session in the database, and may block.
     """
@@ -47,7 +47,7 @@ class PendingLogouts:
         return token in self._tokens
 
     async def add(self, token: str) -> None:
-        """End a session, and wait until the database has stored it, is unavailable or is late."""
+        """End a session, and wait for the database, unless it is unavailable or too slow."""
         if len(self._tokens) >= MAX_PENDING_LOGOUTS:
             return
         self._tokens.add(token)
@@ -132,8 +132,8 @@ class Sessions:
         )
 
     async def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token, or None if the session or the account has
-        ended.
+        """Return the account of a session token, or None if the session or the account is not
+        valid now.
         """
         if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None

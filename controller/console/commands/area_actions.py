@@ -27,7 +27,7 @@ from controller.messages import CommandReply, Failure
 
 
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
-    """One action for all tables of an area: the same command to each of them.
+    """One action for an area (tables with a common clock): the same command for each table.
 
     `orders` has the id of the command for each table. `unheard` are tables of the area without a
     present state that did not need the action in their last state. Nothing was sent to them.
@@ -124,7 +124,7 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActions:
-    """The last actions of every area, such as a start, a pause or added time.
+    """The last actions of every area (tables with a common clock), such as a start or a pause.
 
     The last action of each kind is shown, together with earlier ones that have open commands, at
     most MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking`
@@ -199,7 +199,8 @@ class AreaActions:
     async def ask_again(
         self, person: Account, act: LoggedAreaAction
     ) -> dict[str, CommandReply | None]:
-        """Ask again for unknown results of an action, and send its commands that were never sent.
+        """Request the unknown results of an action again, and send its commands that were never
+        sent.
 
         An unknown command is repeated in the name of the person who gave it. Raises RequestError.
         """
@@ -234,7 +235,7 @@ class AreaActions:
         return fate, error
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
-        """Add an action to those that are shown.
+        """Add an action to the list that the pages show.
 
         Earlier actions of its kind that have no open commands are removed. If there are still too
         many of its kind, the oldest are removed too.

@@ -237,7 +237,8 @@ class CommandDispatcher:
         ]
 
     async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return the commands that a table's journal contains, with their entry numbers.
+        """Return those of the given commands that the table's journal contains, with their
+        entry numbers.
 
         The archive is queried only for commands that are not remembered. Raises StoreError.
         """
@@ -312,7 +313,7 @@ class CommandDispatcher:
         return await self._send_logged(given, again=False)
 
     async def _use_store(self, call: Callable[[], Result]) -> Result:
-        """Return the result of a read or write that is necessary before a command is sent.
+        """Return the result of a database call that must succeed before a command is sent.
 
         Raises RequestError if the database fails.
         """
@@ -409,10 +410,7 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return a command's result.
-
-        For the chief, the part that is sealed to the chief is opened.
-        """
+        """Return a command's result, and decrypt its encrypted part if the person is the chief."""
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result
@@ -435,7 +433,7 @@ class _PendingCommand(NamedTuple):
 
 
 def _request_of(given: LoggedCommand) -> ConsoleCommandRequest:
-    """Return the request for which a stored command was signed."""
+    """Return the request from which a stored command was made."""
     sent = given.command
     return ConsoleCommandRequest(
         id=sent.id, cmd=sent.cmd, args=sent.args, deal=sent.deal, attempt=sent.attempt

@@ -61,7 +61,7 @@ class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """Another table that can take part in a transfer, with a short note."""
+    """Another table that can take part in a transfer, with a remark for the person."""
 
     table: str
     en: str = ""
@@ -69,7 +69,7 @@ class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The possible transfers of a table.
+    """The transfers that are possible for a table's match.
 
     `left` is a match that has left this table and has not arrived. `tables` are tables that can
     take this table's match. `incoming` are tables from which a match has left for this table.
@@ -123,7 +123,10 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the possible transfers of a table, by the states of the tables and the archive."""
+        """Return the transfers that are possible for a table now.
+
+        They follow from the states of the tables and from the archive.
+        """
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
         states = {one: state for one in self._tables.ids if (state := self._state(one)) is not None}
@@ -154,7 +157,10 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Execute the remaining steps. Return every step with its status. Raises RequestError."""
+        """Execute those steps of a transfer that are not done yet.
+
+        Return every step with its status. Raises RequestError.
+        """
         verify = self._verify_key_of(table)
         if verify is None:
             raise RequestError(
@@ -190,7 +196,7 @@ class MatchTransfer:
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]
     ) -> list[dict[str, Any]]:
-        """Return the signed parts of the match's data, requested from the table that it left."""
+        """Request the match's signed data, part by part, from the table that the match left."""
         parts: list[dict[str, Any]] = []
         count = 1
         while len(parts) < count:
@@ -274,7 +280,10 @@ _NOT_SIGNED_BY_TABLE: Final = Words(
 
 
 def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
-    """Return the result in a table's reply. Raises _StepFailed if the step was not executed."""
+    """Return the result that a table's reply contains.
+
+    Raises _StepFailed if the step was not executed.
+    """
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:

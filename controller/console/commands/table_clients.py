@@ -51,7 +51,7 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's result, with the part opened that was sealed (encrypted) to a role's key.
+    """Return a command's result after decrypting the part that only this role's key can open.
 
     The opened part is in `hand` and is not stored. If this key does not open the sealed part, the
     result is unchanged.

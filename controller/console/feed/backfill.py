@@ -64,7 +64,7 @@ class Backfill:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the connected tables of which the archive may lack events."""
+        """Return the connected tables whose events may be missing in the archive."""
         return frozenset(
             t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
         )
@@ -115,7 +115,9 @@ class Backfill:
         return self._intake.completeness(table).may_be_incomplete
 
     def _ask_in(self, table: str, after_s: float) -> None:
-        """Schedule a request to a table, unless an earlier one is scheduled."""
+        """Schedule a request to a table, unless a request is already scheduled for an earlier
+        time.
+        """
         if table not in self._connected or self._is_paused:
             return
         known = self._timers.get(table)
@@ -160,7 +162,7 @@ class Backfill:
                 self._failure_count.pop(table, None)
 
     async def _fill(self, table: str, fetch_events: FetchEvents) -> None:
-        """Request pages of events until the table has no more.
+        """Request a table's missing events page by page, until there are no more.
 
         The next page is requested while the last one is written.
         """

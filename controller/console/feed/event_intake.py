@@ -28,8 +28,7 @@ MAX_GATHERED_BYTES: Final = 1 << 20
 
 
 class EventIntake:
-    """A collector of events, which `flush` passes to the writer with the new marks of their
-    journals.
+    """A collector of received events and signed heads, which `flush` passes to the database writer.
 
     When many bytes are collected, `flush` is called automatically. `marks` are the marks on the
     disk. `on_event` is called once for every event in a run of the console: when the event arrives,
@@ -54,12 +53,12 @@ class EventIntake:
         self._bytes = 0
 
     def completeness(self, table: str) -> Completeness:
-        """Return how much of a table's journal is stored, or waits for the disk."""
+        """Return up to which entry no public entry of a table is missing here."""
         past = self._completeness.get(table)
         return past or Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
 
     def add_event(self, stored: StoredEvent) -> None:
-        """Add an event that a feed contained."""
+        """Add an event that was received in a table's feed."""
         event, before = stored.event, self.completeness(stored.event.table)
         self._events.append(replace(stored, journal=before.mark.journal))
         after = self._completeness[event.table] = of.with_event(before, event)
@@ -77,11 +76,11 @@ class EventIntake:
             self.flush()
 
     def add_head(self, head: KeptHead) -> None:
-        """Add a signed head, which `flush` also passes to the writer."""
+        """Add a signed head (a signed hash of the journal's last entry), for the next `flush`."""
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
-        """Return whether a table whose journal has this head may have events that were missed."""
+        """Return whether events of a table may be missing, if `head` is its journal's last hash."""
         return of.may_have_more_events(self.completeness(table), head)
 
     def mark_gap(self, table: str) -> None:
@@ -125,14 +124,18 @@ class EventIntake:
         return past
 
     def restart_journal(self, table: str) -> JournalMark:
-        """Begin a new journal for a table that shows another past, and return its mark."""
+        """Begin a new journal for a table whose entries contradict the stored ones, and return
+        its mark.
+        """
         past = self.completeness(table)
         self._forget_announced(table, past.mark)  # Its numbers come again, for other events.
         self._completeness[table] = of.with_new_journal(past)
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Queue one page of a table's answer. Return None if the queue is full.
+        """Queue one page (a group of missing events) that a table has returned.
+
+        Return None if the queue is full.
 
         No event is missing before the page. Events that were collected earlier are queued first, so
         that no mark overwrites a later mark.
@@ -166,7 +169,7 @@ class EventIntake:
         return past
 
     def _forget_announced(self, table: str, mark: JournalMark) -> None:
-        """Forget which events up to a mark were passed to `on_event`."""
+        """Forget which events were passed to `on_event`, up to a mark (an entry number)."""
         told = self._announced_ahead.pop(table, None)
         if told and (later := {n for n in told if n > mark.n}):
             self._announced_ahead[table] = later

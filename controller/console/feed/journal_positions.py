@@ -36,7 +36,7 @@ class Completeness(msgspec.Struct, frozen=True, gc=False):
 
 
 def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
-    """Return the completeness of a journal after its table's feed contained an event."""
+    """Return the updated completeness after an event was received in the table's feed."""
     mark = completeness.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
         return replace(completeness, mark=mark_at(mark, event))
@@ -50,27 +50,27 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
-    """Return the mark in the journal of `mark` whose last entry is `event`."""
+    """Return a mark at the entry `event`, in the same journal as `mark`."""
     return JournalMark(event.n, event.head, mark.journal)
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Return whether a table whose journal has this head may have events that were missed."""
+    """Return whether events of a table may be missing, if `head` is its journal's last hash."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
 def fill_start(mark: JournalMark) -> int:
-    """Return the number after which to request events, so that they begin with the mark's entry."""
+    """Return the number of the entry before the mark, after which missing events are requested."""
     return max(mark.n - 1, 0)
 
 
 def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
-    """Return whether the events requested from `fill_start` begin with the entry of the mark."""
+    """Return True if the first received event is the mark's entry, or if the mark has none."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
-    """Return the completeness of a journal when a request for missing events begins.
+    """Return the updated completeness when a request for missing events begins.
 
     Gaps are noted again from now on.
     """
@@ -78,7 +78,7 @@ def with_fill_begun(completeness: Completeness) -> Completeness:
 
 
 def with_new_journal(completeness: Completeness) -> Completeness:
-    """Return the completeness of a table that shows another past than the stored one.
+    """Return the completeness for a table whose entries contradict the stored ones.
 
     Nothing of it is stored. It counts as another journal, even if the table rewrote only the end of
     the old one.
@@ -91,8 +91,7 @@ def with_new_journal(completeness: Completeness) -> Completeness:
 
 
 def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:
-    """Return the completeness of a table's events after the console has received all events up
-    to `mark`.
+    """Return the updated completeness after a table has returned all missing events up to `mark`.
 
     `head` is the head of the table's journal when the request began.
     """
@@ -106,7 +105,7 @@ def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str)
 
 
 class JournalPosition(msgspec.Struct, frozen=True, gc=False):
-    """The position of an event in its table's past.
+    """The position of an event in the order of all events of its table.
 
     `n` is the number of the entry, `boot` the run of the daemon, and `time` the time stamp.
     """
@@ -128,7 +127,7 @@ class JournalPosition(msgspec.Struct, frozen=True, gc=False):
 
 
 def position_of(event: PublicEvent) -> JournalPosition:
-    """Return the position of an event in its table's past."""
+    """Return the position of an event in the order of all events of its table."""
     return JournalPosition(event.n, event.boot, event.time)
 
 

@@ -36,7 +36,7 @@ _MATCH_PATTERN: Final = re.compile(r"[^\x00-\x1f\x7f]{0,64}")
 
 
 class MessageRejected(Exception):
-    """An error for a message that is rejected.
+    """An error for a message of a table's feed that the console does not accept.
 
     `other_table` is the table that the message is about, if it is not the table of the feed.
     """
@@ -64,7 +64,10 @@ def parse_event(body: bytes, table: str) -> PublicEvent:
 
 
 def convert_event(value: object, table: str) -> PublicEvent:
-    """Return the public event in one item of an answer to `events`. Raises MessageRejected."""
+    """Return the public event in one item of a table's answer to the command `events`.
+
+    Raises MessageRejected.
+    """
     try:
         event = msgspec.convert(value, PublicEvent)
     except (msgspec.MsgspecError, RecursionError):
@@ -73,7 +76,9 @@ def convert_event(value: object, table: str) -> PublicEvent:
 
 
 def is_storable_head(signed: SignedHead, time: str) -> bool:
-    """Return whether a signed head can be stored, with the time stamp of its state."""
+    """Return whether a signed head and the time stamp of its state have a form that can be
+    stored.
+    """
     return bool(
         0 <= signed.n <= _MAX_N
         and _HEAD_PATTERN.fullmatch(signed.head)
@@ -107,7 +112,7 @@ def _require_storable(event: PublicEvent) -> PublicEvent:
 
 
 def _is_stamp(text: str) -> bool:
-    """Return whether a text is a time stamp with a time zone, as pages and the archive need it."""
+    """Return whether a text is a time stamp with a time zone. Pages and the archive need both."""
     try:
         return (
             bool(_STAMP_PATTERN.fullmatch(text)) and datetime.fromisoformat(text).tzinfo is not None

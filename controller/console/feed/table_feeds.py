@@ -170,7 +170,7 @@ class TableFeeds:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the names of all tables, sorted by the numbers in them."""
+        """Return the ids of all tables, sorted with table 2 before table 10."""
         return tuple(self._feeds)
 
     @property
@@ -180,7 +180,7 @@ class TableFeeds:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the tables of which the archive may lack events."""
+        """Return the tables whose events may be missing in the archive."""
         return self._backfill.incomplete_tables
 
     def add(self, configured: ConfiguredTable) -> None:
@@ -364,7 +364,9 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect a pause of the console itself, which must not count as silence of the tables."""
+        """Detect that the console itself stood still, which must not count as silence of the
+        tables.
+        """
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:

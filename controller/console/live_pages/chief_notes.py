@@ -49,14 +49,14 @@ T = TypeVar("T")
 
 
 class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
-    """An opened hand, with the position of its entry in the journal of its table."""
+    """A hand whose cards a person looked at, with the position of its journal entry."""
 
     at: JournalPosition
     hand: OpenedHandNote
 
 
 class ChiefNotes:
-    """The console's notes for the chief, which no state of a table contains.
+    """The console's own notes for the chief referee, which the tables' states do not contain.
 
     `assigned_to` returns the person who goes to a table now. `unsigned_heads` returns how many
     signed heads of a table did not match its key. `read` runs blocking calls. `start_task` starts
@@ -144,7 +144,7 @@ class ChiefNotes:
                 counted[person] += 1
 
     def _note_match_start(self, table: str, at: JournalPosition) -> None:
-        """Forget the hands that were opened at a table before its present match."""
+        """Note when a table's match began, and forget the hands that were opened before."""
         begun = self._match_started_at.get(table)
         if begun is not None and at.is_before(begun):
             return
@@ -189,7 +189,7 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Read the notes of each match once.
+        """Read the notes of each match from the archive, once.
 
         Then read heads that contradict each other, repeatedly.
         """

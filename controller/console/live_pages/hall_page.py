@@ -122,7 +122,9 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Update rows that time alone changes, and parts made of all tables, until cancelled."""
+        """Repeatedly update the rows that change as time passes, and the summaries of all
+        tables.
+        """
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -133,7 +135,9 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
-        """Return True if a row's freshness is old, or the chief must see that its table waits."""
+        """Return True if passing time has changed a row: its freshness, or whether the chief
+        must see it.
+        """
         how, _ = self._tables.snapshot(table).freshness(now_ms)
         shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
         if shown is None or shown[0] is not how or waits is None:

@@ -40,7 +40,7 @@ class PageParts:
         return self.put_json(name, msgspec.json.encode(value))
 
     def put_json(self, name: str, body: bytes | None) -> bool:
-        """Publish a part that is already JSON, because several pages may share it.
+        """Publish a part from JSON that is already encoded, so that several pages can share it.
 
         None removes the part. Return True if the part has changed.
         """

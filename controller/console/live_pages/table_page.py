@@ -218,7 +218,9 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Publish each change of the freshness, and repeat failed readings of the database."""
+        """Repeatedly publish the table's freshness, and read again what the database did not
+        return.
+        """
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -310,7 +312,7 @@ class TablePages:
             page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
-        """Request the offered commands again whenever the table's journal has grown.
+        """Ask the table which commands it offers (accepts now), whenever its journal has grown.
 
         A table that does not answer is asked again, because without its answer the page shows every
         command as possible.
@@ -330,7 +332,10 @@ class TablePages:
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Request and publish the offered commands. Return True if the table answered."""
+        """Ask the table which commands it offers (accepts now), and publish the answer.
+
+        Return True if the table answered.
+        """
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
         except (RequestError, KeyError):  # The table is silent, or was removed.
@@ -351,7 +356,10 @@ def _cancel_expiry(page: _TablePage) -> None:
 
 
 async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a task that updates a page. If it fails, end the page, so that it shows nothing old."""
+    """Run a task that updates a page, and end the page if the task fails.
+
+    So the page shows nothing old.
+    """
     try:
         await coroutine
     except Exception:
@@ -360,6 +368,8 @@ async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
-    """Return the newest MAX_LINES lines that are not quiet, and the quiet lines between them."""
+    """Return the newest lines; quiet lines (another line says the same) do not count for
+    MAX_LINES.
+    """
     loud = [at for at, line in enumerate(lines) if not line.quiet]
     return list(lines if len(loud) <= MAX_LINES else lines[loud[-MAX_LINES - 1] + 1 :])

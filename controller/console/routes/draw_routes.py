@@ -34,7 +34,7 @@ _MAX_TRIES: Final = 50
 
 
 async def list_columns(_: ConsoleRequest) -> dict[str, list[dict[str, Any]]]:
-    """List the columns that the file of a draw may have, with a description of each."""
+    """List the columns that a file of pairings (a draw) may have, with their descriptions."""
     return {"columns": [one._asdict() for one in COLUMNS.values()]}
 
 
@@ -48,7 +48,8 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the preview of a draw, or set up its matches if the request has a `digest`.
+    """Return the preview of a draw (a list of pairings), or set up its matches if `digest` is
+    given.
 
     `digest` is the hash from the preview. A match that is already set up is not set up again.
     Raises RequestError if the file or the earlier penalties differ from the preview, or if the draw
@@ -137,7 +138,7 @@ async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]
 
 
 async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, LoggedCommand | None]:
-    """Return the id of the command that sets up a match, and the last try that is not finished.
+    """Return the command id for setting up a match, and the last try if it is not finished.
 
     A try is finished if the table refused it, or if its match is gone. Then the id is a new one.
     """

@@ -68,7 +68,9 @@ async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
 
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return a stored sheet of a match: the newest, or that of a `version` (and `signed`)."""
+    """Return the newest stored sheet of a match, optionally with a given version and number of
+    signatures.
+    """
     kept = await _stored_sheets(
         request, request.path_params["match"], request.query("table") or None
     )

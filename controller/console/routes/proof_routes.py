@@ -28,7 +28,8 @@ _PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
 
 
 async def get_proof(request: ConsoleRequest) -> ProofView | Response:
-    """Return the data with which a browser checks an attempt, or no data before its reveal.
+    """Return what a browser needs to check an attempt, or only the attempt's status before the
+    reveal.
 
     With `format=events`, return only the events, as lines for `dealtable verify`.
     """
@@ -105,7 +106,10 @@ def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
 
 
 def _limit_anonymous(handler: Handler) -> Handler:
-    """Return a handler that waits for a free slot, so that such requests do not slow the hall."""
+    """Return a handler that lets only a few requests without a login run at once.
+
+    So these requests do not slow the hall's page.
+    """
 
     async def asked_in_turn(asked: ConsoleRequest) -> object:
         async with asked.console.anonymous_slots:

@@ -142,7 +142,7 @@ async def _list_answers(request: ConsoleRequest) -> dict[str, list[PenaltyChoice
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Request from the table the effect that a decision would have on levels and deals."""
+    """Ask the table how a decision would change levels and deals."""
     args = msgspec.to_builtins(await request.read_json(ForeseeArgs))
     return await _query_table(request, "foresee", args)
 
@@ -155,7 +155,10 @@ async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
 async def _query_table(
     request: ConsoleRequest, cmd: str, args: dict[str, Any]
 ) -> dict[str, Any] | TableRefusal:
-    """Return a table's answer. Raises RequestError if the table is unknown or silent."""
+    """Return what a table answers to a query, or why it refuses the query.
+
+    Raises RequestError if the table is unknown or silent.
+    """
     table = request.path_params["id"]
     _table_state(request)
     reply = await request.console.dispatcher.query(table, cmd, args, request.person.role)
@@ -180,7 +183,7 @@ def _table_state(request: ConsoleRequest) -> PublicState:
 
 
 async def _ruling_record(request: ConsoleRequest) -> RulingRecord:
-    """Return the rulings of the table's present match from the archive."""
+    """Read the rulings of the table's present match from the archive."""
     table, archive = request.path_params["id"], request.console.archive
 
     def found() -> RulingRecord:

@@ -48,7 +48,9 @@ class JournalMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class WriteBatch(msgspec.Struct, frozen=True):
-    """Rows that are written together: events, new marks of their tables, and signed heads."""
+    """Database rows that are written together: events, new marks of their tables, and signed
+    heads.
+    """
 
     events: tuple[StoredEvent, ...] = ()
     marks: Mapping[str, JournalMark] = {}
@@ -120,13 +122,15 @@ class Archive:
             }
 
     def disagreements(self) -> list[HeadConflict]:
-        """Return all conflicts between signed heads of the same table."""
+        """Return all pairs of signed heads of one table that contradict each other."""
         asked = select(DISAGREEMENTS.c.body)
         with self._engine.connect() as base:
             return [_DISAGREEMENT_DECODER.decode(body) for body in base.scalars(asked)]
 
     def heads(self, table: str) -> list[KeptHead]:
-        """Return the signed heads of a table, sorted by number and time."""
+        """Return the signed heads (signed hashes of the journal) of a table, sorted by number
+        and time.
+        """
         asked = select(HEADS).where(HEADS.c.table_id == table).order_by(HEADS.c.n, HEADS.c.time)
         with self._engine.connect() as base:
             return [_head_of_row(row) for row in base.execute(asked)]
@@ -152,7 +156,7 @@ class Archive:
             return [_EVENT_DECODER.decode(body) for body in base.scalars(asked)][::-1]
 
     def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return the commands that a table executed, each with the number of its journal entry.
+        """Return those of the given commands that a table executed, each with its entry number.
 
         Only the given commands are searched, in all journals of the table. The newest entries are
         read first, until all commands are found.
@@ -217,7 +221,10 @@ class Archive:
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
     def _write_head(self, base: Connection, shown: KeptHead) -> Iterable[HeadConflict]:
-        """Write a signed head. Return its conflict with earlier heads, if it is new and has one."""
+        """Write a signed head (a signed hash of the journal).
+
+        Return its conflict with earlier heads, if it is new and has one.
+        """
         kept = select(HEADS).where(HEADS.c.table_id == shown.table)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
         furthest = base.execute(kept.order_by(HEADS.c.n.desc())).first()

@@ -72,7 +72,10 @@ def _deliver(answer: asyncio.Future[Any], deliver: Callable[[], None]) -> None:
 
 
 class StoreError(Exception):
-    """An error of an unusable database. The one-line message has the cause and what to do."""
+    """An error for a database that cannot be used.
+
+    The one-line message has the cause and what to do.
+    """
 
 
 def open_engine(url: str) -> Engine:

@@ -216,7 +216,7 @@ class DatabaseTooNew(Exception):
 
 
 def migrate(engine: Engine) -> None:
-    """Create the missing tables, and update tables of an older version.
+    """Create the missing database tables, and update those of an older version.
 
     A step that a power cut interrupted is repeated at the next start. Raises DatabaseTooNew.
     """
@@ -243,7 +243,7 @@ def migrate(engine: Engine) -> None:
 
 
 def _number_journals(base: Connection) -> None:
-    """Write the journal number of every entry into a database that has no such numbers.
+    """Add the missing journal numbers to a database of an older version.
 
     It is 1 for all entries of a table. If there are entries of two journals, it is 2 for those of
     the present one.

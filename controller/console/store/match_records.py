@@ -128,7 +128,7 @@ event right after a step belongs to its proof.
 
 
 class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The events of one attempt and those around it, and the heads that were signed meanwhile.
+    """The events of one attempt and around it, and the signed heads of that time.
 
     `steps` are the kinds of the attempt's events in the archive. `match` is the match of the deal,
     or None for practice. `bodies` are the events as JSON texts.

@@ -85,7 +85,7 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the stop that most tables report, or None.
+    """Return the clock stop that most tables report, or None.
 
     Its start is the earliest of those reported.
     """

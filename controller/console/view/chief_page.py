@@ -65,7 +65,7 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
-    """Yield the name of each matter of a table that waits for the chief or for signatures."""
+    """Yield the name of each open matter at a table: it waits for the chief or for signatures."""
     return (name for name, _ in _open_matters(table, state))
 
 

@@ -29,7 +29,10 @@ Every viewer may ask, and all others wait for the answer, so the length is limit
 
 
 class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
-    """One play as a person entered it. `declared`: the combination that its player named."""
+    """The cards of one play, as a person entered them.
+
+    `declared`: the combination that its player named.
+    """
 
     cards: CardsText
     declared: CardsText | None = None

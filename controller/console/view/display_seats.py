@@ -64,7 +64,7 @@ def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[
 
 
 def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the button that confirms the return of a card.
+    """Yield the button that confirms that a card was given back for a tribute.
 
     UP is the winner of the last deal. If UP may still choose between two equal tributes, yield that
     choice first. Source: seed 003 R4.5.
@@ -77,7 +77,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the buttons yes and no, which answer the open question of Big Two."""
+    """Yield the buttons yes and no for a question that the game Big Two asks a player."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
         yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")

@@ -22,7 +22,8 @@ MAX_CELL_LENGTH: Final = 64
 
 
 class DrawColumn(NamedTuple):
-    """A column of a draw's file, with two names, a description and an example.
+    """A column in a file of pairings (a draw): its Chinese and English names, description and
+    example.
 
     `needed`: every row must fill it.
     """

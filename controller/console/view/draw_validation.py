@@ -43,7 +43,9 @@ AddFault = Callable[[str | None, str, str], None]
 
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of a draw, with the arguments of the command that sets it up at its table."""
+    """One match of a draw (a list of pairings), with the arguments of the command that sets it
+    up.
+    """
 
     line: int
     table: str
@@ -62,7 +64,7 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draw(msgspec.Struct, frozen=True, kw_only=True):
-    """A checked draw: its matches, or its faults.
+    """A list of pairings after the check: its matches, or the mistakes in it.
 
     `digest`: a hash of the file and the default event. `with_records` adds the earlier penalties to
     the digest.
@@ -107,13 +109,16 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Add a fault of the draw, in the column with the key `column`, or in no column."""
+        """Add a mistake in the draw, in the column with the key `column`, or in no column."""
         at = COLUMNS.get(column or "")
         known = {} if at is None else {"column": Words(at.en, at.zh)}
         self.faults.append(fill_struct(DrawFault, line=line, en=en, zh=zh, **known))
 
     def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Add one row's match or faults. `beyond`: by how many cells it exceeds the heading."""
+        """Check one row, and add its match or its mistakes.
+
+        `beyond`: by how many cells it exceeds the heading.
+        """
         before, fault = len(self.faults), partial(self.add_fault, line)
         if beyond > 0:
             fault(None, "there are more cells than columns", "单元格多于列数")
@@ -141,7 +146,7 @@ class _DrawReader:
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
     def check_duplicates(self) -> None:
-        """Add a fault for each table, pair, player or match id that occurs in two matches."""
+        """Add a mistake for each table, pair, player or match id that occurs in two matches."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
             for kind, column, value in _unique_values(laid):

@@ -68,7 +68,7 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
 
 
 def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
-    """Return the context for the line of the next entry."""
+    """Return the context (facts about the deal) for the line of the next entry."""
     if event.kind in ("match", "match_told"):
         try:
             alone = event.kind == "match"

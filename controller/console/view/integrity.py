@@ -34,7 +34,7 @@ class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A note that a person opened the hand of a seat during the present match."""
+    """A note that a person looked at the cards of a seat during the present match."""
 
     table: str
     seat: str
@@ -148,7 +148,10 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield a finding, with the last deal, for each set of cards that may be incomplete."""
+    """Yield a finding for each set of cards that may be incomplete.
+
+    The finding names the last deal of the set.
+    """
     for each in state.sets:
         if each.barred:
             why = fault_words(each.barred)

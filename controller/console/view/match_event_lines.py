@@ -67,7 +67,7 @@ def describe_seat_out(data: EventData, context: DealContext) -> Words:
 
 
 def describe_places(order: Any) -> Words:
-    """Return the seats by place in one line, with the class of the win if the order is valid."""
+    """Describe in one line which seat took which place, and the kind of win if it is known."""
     named = zip(phrases.PLACE_NAMES, [name_of(SEAT_NAMES, seat) for seat in order], strict=False)
     told = join_words(Words(f"{place.en} {who.en}", f"{place.zh}{who.zh}") for place, who in named)
     try:
@@ -105,7 +105,7 @@ def _penalty_words(proposal: EventData) -> Words:
 
 
 def _ruling_number(data: EventData, deal: int | None) -> Words:
-    """Return a ruling's number, with the deal of the offence if it is known."""
+    """Return a ruling's number, together with the deal of the offence if that deal is known."""
     number = str(data.get("id"))
     if deal is None:
         return Words(number, number)
@@ -151,7 +151,7 @@ def describe_match_event(data: EventData, context: DealContext) -> Words:
 
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
-    """Return the context after an event of a match."""
+    """Return the context (facts about the deal) after an event of a match."""
     event, charged = str(data.get("event")), context.charged
     if event == "RulingProposed":
         charged = {**charged, str(data.get("id")): data["charge"]["deal"]}
@@ -161,7 +161,7 @@ def advance_match_context(data: EventData, context: DealContext) -> DealContext:
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Return True if an entry of the machine already describes the same as this event."""
+    """Return True if this event needs no line, because an entry of the machine says the same."""
     event = data.get("event")
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 

@@ -72,7 +72,10 @@ _SHEET_STATE: Final = attrgetter("state", "version", "signed")
 def build_match_list(
     kept: Sequence[StoredSheet], states: Iterable[PublicState]
 ) -> list[MatchListRow]:
-    """Return each match once. A table's present state replaces a stored sheet that differs."""
+    """Return the rows of the match list, with each match only once.
+
+    A table's present state replaces a stored sheet that differs.
+    """
     lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
         line = _row_of_state(state)
@@ -106,7 +109,7 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
 
 
 def _row_of_state(state: PublicState) -> MatchListRow | None:
-    """Return the row of a table's present match, or None if no match is laid out."""
+    """Return the row of a table's present match, or None if no match is set up."""
     match = state.match
     named = (match.match, match.event, match.round, match.match_no, match.table_no, match.stage)
     if None in named:

@@ -21,7 +21,8 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The number of times that a pair received one kind of penalty, counted over four periods.
+    """The number of penalties of one kind that a pair received in a deal, match, round and
+    tournament.
 
     The round and the event include earlier matches. They are null if those are not known.
     """
@@ -47,7 +48,7 @@ class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All counters of one pair of players.
+    """All penalty counters of one pair of players.
 
     `signals`: illegal signals in this event. `persons`: penalties in this match by person.
     `brought`: the penalties of earlier matches in words, the newest last, or null if not known.
@@ -64,7 +65,7 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
-    """Return the counters of both pairs. An overturned ruling is not counted."""
+    """Return the penalty counters of both pairs of a match. An overturned ruling is not counted."""
     now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
     return [
         _pair_counts(match, record, pair, now, of_side)

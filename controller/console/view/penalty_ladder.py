@@ -98,7 +98,7 @@ CLOCK_SUGGESTIONS: Final[dict[str, tuple[str, int | None]]] = {
 
 
 class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A charge that a clock of the table suggests. A referee may make it or not."""
+    """An offence that a referee may charge, because a clock of the table ran out."""
 
     offence: str
     seat: Seat | None
@@ -110,7 +110,9 @@ class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
-    """Return the charges that a table's clocks suggest, in the order in which the clocks called."""
+    """Return the offences that may be charged because clocks ran out, in the order of the calls
+    for a referee.
+    """
     found: list[ChargeSuggestion] = []
     for call in state.calls:
         if call.reason not in CLOCK_SUGGESTIONS:
@@ -126,7 +128,9 @@ def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
 
 
 class LadderAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One legal answer to an offence. `also_*`: its further effects, empty if there are none.
+    """One decision that the rulebook allows for an offence.
+
+    `also_*`: its further effects, empty if there are none.
 
     `article` None, here and in the other parts: the rulebook has no rule, so this is a proposal.
     """
@@ -150,9 +154,10 @@ class OffenceKindView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OffenceView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An offence with the legal answers for its first time, its second time, and so on (`steps`).
+    """An offence with the decisions allowed for the first time, the second time, and so on
+    (`steps`).
 
-    The first answer of each step is that of the ladder itself. `scope_*`: whose earlier offences
+    The first decision of each step is that of the ladder itself. `scope_*`: whose earlier offences
     count, and over which period. It is empty if none count. `foul_if_harmed`: it is a foul at once
     if it harmed the other side. `when`: set if the offence is possible only before or only after
     the first lead of a deal.
@@ -195,7 +200,7 @@ class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NamedItem(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A penalty, an effect of a foul, or a reason of a lapse, with its text in both languages."""
+    """A named penalty, effect of a foul, or reason why a penalty lapses, with both texts."""
 
     id: str
     en: str
@@ -295,7 +300,8 @@ _ANY_INCIDENT: Final[dict[str, Any]] = {
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return the legal answers to an offence that was committed `times` times before.
+    """Return the decisions that the rulebook allows for an offence that was committed `times`
+    times before.
 
     No other offence was committed.
     """

@@ -38,7 +38,10 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
-    """Return the words for `name`. A name that the table does not have is returned unchanged."""
+    """Return the words for `name` from a dictionary of names.
+
+    A name that the table does not have is returned unchanged.
+    """
     return table.get(str(name)) or Words(str(name), str(name))
 
 
@@ -194,7 +197,9 @@ def template_line(en: str, zh: str, **fields: WordsOf) -> DescribeEvent:
 
 
 def words_if(en: str, zh: str, otherwise: Words = NO_WORDS) -> Callable[[Any], Words]:
-    """Return a function that returns the words if a value is true, else `otherwise`."""
+    """Return a function that returns the given words for a true value, and `otherwise` for a
+    false one.
+    """
     return lambda value: Words(en, zh) if value else otherwise
 
 

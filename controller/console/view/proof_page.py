@@ -56,7 +56,7 @@ def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
 
 
 def proof_standing(rows: AttemptRows | None) -> ProofStanding:
-    """Return what may be shown of an attempt: all after it is revealed, and nothing before.
+    """Return whether the proof of an attempt may be shown, or why not.
 
     After a power failure only the chief's key opens the attempt. Then the result is "sealed".
     """

@@ -30,7 +30,9 @@ MATCH_START: Final = "meeting"
 
 
 class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ruling with its charge. `at_ms`: when it was proposed. `ended_ms`: when it was decided.
+    """One ruling, with the charge (the reported offence) that it decides.
+
+    `at_ms`: when it was proposed. `ended_ms`: when it was decided.
 
     The contents are those of controller/match/rulings.py, but built from entries.
     """
@@ -78,7 +80,7 @@ def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
 
 
 def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
-    """Add one entry of the match to `cases`. An unreadable or unknown entry is ignored."""
+    """Update `cases` with one entry of the match. An unreadable or unknown entry is ignored."""
     kind, name = str(data.get("event")), str(data.get("id"))
     try:
         if kind == "RulingProposed":
@@ -140,7 +142,9 @@ _DECISIONS: Final[Mapping[str, Callable[[RulingCase, _DecisionData], RulingCase]
 
 
 class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One possible answer to a charge, in words. `effects`: what it does to the match.
+    """One decision that the rulebook allows for a charge, in words.
+
+    `effects`: what it does to the match.
 
     `article` None: the rulebook has no rule, and the answer is a proposal.
     """
@@ -160,7 +164,7 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
-    """Return the words for one answer to a charge.
+    """Return the words for one decision that the rulebook allows for a charge.
 
     `earlier_deal`: the deal of the offence, if another deal is played now.
     """
@@ -265,7 +269,9 @@ def _lapse(profile: GuandanProfile, charge: Charge, reason: LapseReason) -> Laps
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's answer to `lost_time` with words for the reason of each stop."""
+    """Return a table's answer to the query `lost_time`, with the reason of each clock stop in
+    words.
+    """
     stops = [
         stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
     ]

@@ -203,7 +203,7 @@ _PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 
 
 def _pending_cut(state: PublicState) -> PendingCut | None:
-    """Return the cut that the machine waits for, or None for cards that are cut by hand."""
+    """Return the cut that the machine waits for, or None if it waits for none."""
     machine, match = state.machine, state.match
     if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
         return None

@@ -32,7 +32,10 @@ _BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
 
 
 class Urgency(IntEnum):
-    """The urgency of a reason. The smallest number is the most urgent."""
+    """A degree of urgency with which a table waits for a person.
+
+    The smallest number is the most urgent.
+    """
 
     DANGER = 1
     BUTTON = 2
@@ -189,7 +192,10 @@ def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
-    """Return since when a ruling waits. At a table of an older version: since its deal began."""
+    """Return the time from which a ruling waits for a decision.
+
+    At a table of an older version: since its deal began.
+    """
     match = state.match
     known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
     table_ms = next((moment for moment in known if moment is not None), 0)

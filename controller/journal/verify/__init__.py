@@ -94,7 +94,7 @@ def verify(
 def check_unsealed_attempt(
     progress: AttemptHistory, revealed: Mapping[str, Any], record: Mapping[str, Any]
 ) -> tuple[AttemptReport, list[VerifyFinding]]:
-    """Check an attempt as if its journal had the data that the chief's key opened.
+    """Check an attempt with the data that the chief's key decrypted.
 
     `revealed` and `record` are the data of the entries that its machine could not write.
     """
@@ -133,7 +133,7 @@ def _check_journal(
 
 
 def _check_table_key(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each entry that names another table key than the first entry with a key.
+    """Yield a finding for each entry whose table key differs from the first one in the journal.
 
     A journal belongs to one table, and its proofs are bound to the key of that table.
     """

@@ -49,7 +49,7 @@ _BOX_MEANS = "the data sealed while the cards moved differ from the data shown n
 
 
 def box_opener(progress: AttemptHistory) -> Unseal | None:
-    """Return a function that decrypts the attempt's sealed data, or None if its key is not public.
+    """Return a function that decrypts the attempt's data, or None if its key is not public.
 
     Raises UnprovableError if the published key has a wrong form.
     """
@@ -69,8 +69,8 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
-    """Yield a finding for each box of encrypted data of the attempt whose content differs from
-    the published data.
+    """Yield a finding for each piece of encrypted data of the attempt that differs from the
+    published data.
 
     Raises UnprovableError if the published key does not open a box.
     """
@@ -109,7 +109,7 @@ _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of t
 
 
 class _ComputedParts(msgspec.Struct):
-    """The values that could be computed from the entries of one attempt."""
+    """The results that could be computed from the entries of one attempt, None for the others."""
 
     grade: Grade | None = None
     course: CardCourse | None = None
@@ -176,7 +176,7 @@ def _compute_parts(
 def _record_evidence(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str
 ) -> RecordEvidence | None:
-    """Return the opened record as evidence, or None if no record with events is open."""
+    """Return the published record as evidence, or None if it has no board events."""
     record = progress.steps.get("record")
     if record is None or course is None or "events" not in record.data:
         return None
@@ -193,7 +193,9 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return the way of each card, or None if no source shows it completely. Yield the findings.
+    """Return each card's way through the machine, or None if no source shows it completely.
+
+    Yield the findings.
 
     The sources are the opened record, the reveal, and the board events of the journal. If several
     of them exist, they must agree: the record with the reveal, and both with the journal. The
@@ -259,7 +261,7 @@ def _logged_events(
 def _is_prefix_without_motion(
     whole: Sequence[LoggedBoardEvent], events: Sequence[LoggedBoardEvent]
 ) -> bool:
-    """Return whether `whole` begins with `events`, and no card moves in the remaining events."""
+    """Return whether `whole` begins with `events` and then has no more events of moving cards."""
     rest = whole[len(events) :]
     return (
         len(events) <= len(whole)
@@ -269,7 +271,10 @@ def _is_prefix_without_motion(
 
 
 def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
-    """Return whether two values describe one board event. A sealed part equals any other."""
+    """Return whether two records can be of one and the same board event.
+
+    A sealed part equals any other.
+    """
     if one == other:
         return True
     looks = one.look is None or other.look is None or one.look == other.look
@@ -278,18 +283,26 @@ def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
 
 
 def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
-    """Return the event without its look. If `shut`, its place is replaced by SEALED_PLACE."""
+    """Return a copy of the event without the look at the card.
+
+    If `shut`, its place is replaced by SEALED_PLACE.
+    """
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:
-    """Return the entry that recalled or withdrew the hands, or the verdict if neither exists."""
+    """Return the entry that ended the attempt: hands recalled or withdrawn, otherwise the
+    verdict.
+    """
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 
 
 def _end_reasons(progress: AttemptHistory) -> list[str]:
-    """Return the reasons of the attempt's end. Raises UnprovableError if they are not words."""
+    """Return the reasons in the entry that ended the attempt.
+
+    Raises UnprovableError if they are not words.
+    """
     end = _end_step(progress)
     said = end.data.get("reasons")
     if isinstance(said, list) and all(isinstance(reason, str) for reason in said):

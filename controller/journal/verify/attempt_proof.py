@@ -27,7 +27,10 @@ class UnprovableError(Exception):
 
 
 def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
-    """Return the values to which the commitment is bound. Raises UnprovableError."""
+    """Return the values that the commitment fixes, such as table, match and deal.
+
+    Raises UnprovableError.
+    """
     return CommitmentContext(
         table_key=text_field(progress, "committed", "table_key"),
         match=text_field(progress, "committed", "match"),
@@ -64,7 +67,8 @@ def cut_of(progress: AttemptHistory) -> int | None:
 
 
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
-    """Return the bytes of a field that has lower-case hex, in the attempt's entry of a kind.
+    """Return the bytes of a field with lower-case hex digits in the attempt's entry of the kind
+    `kind`.
 
     There must be `size` bytes, or any number if `size` is None. Raises UnprovableError otherwise.
     """
@@ -79,7 +83,10 @@ def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None =
 
 
 def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
-    """Return the text in a field of the attempt's entry of a kind. Raises UnprovableError."""
+    """Return the text of the field `name` in the attempt's entry of the kind `kind`.
+
+    Raises UnprovableError.
+    """
     return str(_typed_field(progress, kind, name, str))
 
 
@@ -156,7 +163,8 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
 
 
 def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence: str) -> Findings:
-    """Yield a finding for every card that went to another outlet than its sequence requires.
+    """Yield a finding for every card that went to another outlet than the committed sequence
+    requires.
 
     Also yield one for events in an impossible order, and for places of a right deal without a
     landed card.
@@ -182,7 +190,7 @@ def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence:
 
 
 def check_strays(progress: AttemptHistory, course: CardCourse) -> Findings:
-    """Yield a finding if a right deal has stray cards, or cards stuck at a pocket's mouth.
+    """Yield a finding if a deal with the verdict "ok" had unexpected landings or stuck cards.
 
     A stray is a card that landed unexpectedly. Only the events up to the landing of the last card
     count. A later event does not belong to the deal.
@@ -213,7 +221,7 @@ def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Findings:
 def check_counts(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str | None
 ) -> Findings:
-    """Yield a finding for each total of the verdict that differs from the sequence or the board
+    """Yield a finding for each count in the verdict that differs from the sequence or the board
     events.
 
     If an attempt ends early, its counts stop while its last cards still move. Then the counts of
@@ -256,7 +264,7 @@ def check_counts(
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
-    """Return whether the last of the `counted` board events may have been refused.
+    """Return whether the attempt may have refused the last of the first `counted` board events.
 
     A refused event ends the attempt and is not part of the verdict's counts. If the final count
     decided, no event was refused.
@@ -300,7 +308,9 @@ def check_hands(progress: AttemptHistory, evidence: RecordEvidence | None) -> Fi
 
 
 def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
-    """Yield a finding if the rulebook does not allow the attempt's deck, its cut or its name."""
+    """Yield a finding for a set of cards, a cut or a profile name that the rulebook does not
+    allow.
+    """
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
     number = cut.data["cut"]
@@ -375,7 +385,7 @@ def check_leader(
 def _check_first_holder(
     progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
 ) -> Findings:
-    """Yield a finding if another seat should have led in Big Two.
+    """Yield a finding if the wrong seat was named as the first to lead in Big Two.
 
     The first seat, from N in playing order, that holds the leading card leads.
     """
@@ -390,7 +400,7 @@ def _check_first_holder(
 
 
 def _likely_draws(profile: Profile | None, cards: int) -> int:
-    """Return the number of draws that is enough in all but one of a million deals.
+    """Return how many draws of a card are enough in all but one of a million deals.
 
     A draw is repeated if the rulebook does not accept the card that was turned up.
     """

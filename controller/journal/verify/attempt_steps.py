@@ -43,7 +43,7 @@ _FIRST_OTHER_CODE = 400
 
 
 def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
-    """Yield the findings about single entries, and about their order within an attempt.
+    """Yield the findings about single entries, and about the order of entries within an attempt.
 
     If `whole` is False, steps may be missing. Their order must be right all the same.
     """
@@ -112,7 +112,7 @@ def _check_outcome(progress: AttemptHistory) -> Findings:
 
 
 def _check_reasons(progress: AttemptHistory) -> Findings:
-    """Yield a finding if an attempt ended without hands, and without a possible reason."""
+    """Yield a finding if an attempt ended without hands and no valid reason is given."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
         step = progress.steps.get(kind)
@@ -152,7 +152,8 @@ def _check_shape(entry: JournalEntry) -> Findings:
 
 
 def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Findings:
-    """Yield a finding if a set of cards has another back than was stated for it.
+    """Yield a finding if a set's card back (A or B) differs from an earlier statement about the
+    set.
 
     `backs` has the backs stated so far, by set. The function adds those that `entry` states.
     """
@@ -189,7 +190,7 @@ def _check_order(entry: JournalEntry, steps: dict[str, JournalEntry], whole: boo
 
 
 def _check_deal_number(entry: JournalEntry, steps: dict[str, JournalEntry]) -> Findings:
-    """Yield a finding if an entry has another deal number than the attempt's first step.
+    """Yield a finding if an entry's deal number differs from that of the attempt's first step.
 
     Held hands never get another deal number.
     """
@@ -200,7 +201,7 @@ def _check_deal_number(entry: JournalEntry, steps: dict[str, JournalEntry]) -> F
 
 
 def _check_sealed_to_chief(progress: AttemptHistory) -> Findings:
-    """Yield a finding if an attempt's key was reported lost, but cannot have been lost.
+    """Yield a finding if the loss of an attempt's key was reported but is impossible.
 
     A key is lost only with the power. Then a new run begins, and no record can be opened.
     """
@@ -217,7 +218,7 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Findings:
 
 
 def _check_boxes(progress: AttemptHistory) -> Findings:
-    """Yield a finding if held hands have no sealed box or no end.
+    """Yield a finding if held hands have no encrypted record, or if their attempt never ended.
 
     Also yield one if the box for the chief has a wrong size.
     """
@@ -255,7 +256,8 @@ _RUN_MEANS = "a run of the daemon was made up, or rows of another run were inser
 
 
 def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
-    """Yield a finding for each entry of a daemon's run that had not begun or had ended.
+    """Yield a finding for each entry whose run of the daemon had not begun yet, or had already
+    ended.
 
     If `whole` is False, the first entry of a run may be missing, except between entries with
     consecutive numbers.
@@ -294,7 +296,7 @@ _KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
 def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
-    """Return the steps that the attempt must have had and that are not among its entries."""
+    """Return the steps that the attempt must have taken but that have no entry."""
     steps = set(progress.steps)
     if "committed" not in steps:
         return []  # It committed to nothing, so no step is missing.
@@ -309,7 +311,7 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for right hands that were never counted or bound.
+    """Yield a finding for hands with the verdict "ok" whose count or hash is missing.
 
     The entry `dealt` or `held` is missing, and the entry numbers leave no room for it. The entries
     `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
@@ -328,7 +330,7 @@ def check_uncounted_hands(
 
 
 def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
-    """Return the ids of attempts that the file lacks, or whose commitment it lacks.
+    """Return the ids of attempts whose entries, or whose commitments, are missing in the file.
 
     An attempt is missing if the file has attempts with a lower and with a higher id.
     """
@@ -350,7 +352,7 @@ number.
 
 
 def _count_steps_taken(progress: AttemptHistory) -> int:
-    """Return how many of `_STEPS_TO_HANDS` the attempt took, as far as its entries show it."""
+    """Return how many of the steps in `_STEPS_TO_HANDS` the attempt surely took."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
         return len(_STEPS_TO_HANDS)
@@ -366,7 +368,10 @@ def _count_steps_taken(progress: AttemptHistory) -> int:
 
 
 def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
-    """Return the steps that an end of this kind has. If `over`, there must be an end by now."""
+    """Return the steps with which an attempt must end, judged by the steps that it has.
+
+    If `over`, there must be an end by now.
+    """
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
     given_up = bool(verdict) and (not right or bool(steps & {"withdrawn", "recalled"}))

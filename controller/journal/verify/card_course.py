@@ -36,7 +36,7 @@ VerdictCounts = tuple[int, ...]
 
 
 class CourseCard(msgspec.Struct):
-    """The reports of the boards about one card of the attempt.
+    """All that the boards reported about one card of the attempt.
 
     `index` is the number of the card in the order of feeding. `place` is its place in the sequence,
     or None if no place was left for the card. `looks` has all looks at the card.
@@ -60,7 +60,7 @@ class CourseCard(msgspec.Struct):
 
 
 class CardCourse(msgspec.Struct):
-    """The ways of all cards of an attempt, and the counts of the boards' events.
+    """The ways of all cards through the machine in one attempt, with counts of the boards' events.
 
     `cards` has the cards by index. `fed` and `refed` count the cards from the hopper and from the
     tray, `doubles` the double feeds, and `landings` the cards in each outlet. `strays`, `jams` and
@@ -109,7 +109,9 @@ class CardCourse(msgspec.Struct):
         }
 
     def tray_rounds(self, card: CourseCard) -> int:
-        """Return how often a card for the place of `card` was fed from the tray."""
+        """Return how often cards came from the tray for the place in the sequence that `card`
+        has.
+        """
         refed = (one for one in self.cards.values() if one.from_tray)
         return sum(one.place == card.place for one in refed)
 

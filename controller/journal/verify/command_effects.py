@@ -13,7 +13,9 @@ from controller.words import signer_text
 
 
 def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
-    """Return the numbers of the rows that a match brought with it from another table."""
+    """Return the numbers of the rows that were copied from another table when a match moved
+    here.
+    """
     numbers: set[int] = set()
     left = 0
     for entry in entries:
@@ -113,7 +115,8 @@ def check_command_effects(
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each decision of a person without a command, and for the reverse.
+    """Yield a finding for each decision of a person that has no command, and each command
+    without its effect.
 
     The reverse is a command without the row that it must have caused.
     """
@@ -132,7 +135,7 @@ def check_person_events(
 
 
 def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, JournalEntry]) -> bool:
-    """Return whether the row that a command must cause is directly before the command.
+    """Return whether the row that a command caused is directly before the command's row.
 
     The row must not belong to another command.
     """
@@ -146,7 +149,9 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
 
 
 def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding if the cut differs from its command, or if it has a second command."""
+    """Yield a finding if the cut differs from the one commanded, or if a second command
+    concerned it.
+    """
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
         if cut is None or _command_name(command) != "cut":
@@ -164,7 +169,9 @@ def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Fi
 
 
 def _check_cut_time(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for a command for the cut before the commitment or after the cut."""
+    """Yield a finding for each command about the cut that came before the commitment or after
+    the cut.
+    """
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in commands:
         if committed is not None and command.n < committed.n:
@@ -189,13 +196,15 @@ def _check_cut_ordered(progress: AttemptHistory, commands: Sequence[JournalEntry
 
 
 def _ends_cut_wait(command: JournalEntry) -> bool:
-    """Return whether a command ended the wait for the cut, so that the deal has no cut."""
+    """Return whether a command ended the waiting for a cut, so that the deal is dealt without
+    one.
+    """
     result = _dict_field(command, "result")
     return _command_name(command) == "start_deal" and result.get("cut", 0) is None
 
 
 def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
-    """Return whether a command began the attempt explicitly without a cut."""
+    """Return whether a command started the attempt and explicitly left out the cut."""
     result, args = _dict_field(command, "result"), command.data.get("args")
     if _command_name(command) != "start_deal" or "uncut" not in result:
         return False
@@ -251,7 +260,9 @@ def _redeal_commands(
 
 
 def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
-    """Return the names of commands that can cause such a row, or an empty set if it needs none."""
+    """Return the names of the commands that can cause a row, or an empty set if it needs no
+    command.
+    """
     if entry.kind in _COMMAND_OF_ROW:
         # A green button of the table withdraws a call without a command.
         by_itself = entry.kind == "call_ended" and "by" not in entry.data
@@ -263,7 +274,7 @@ def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
 def _command_of_row(
     entry: JournalEntry, due: frozenset[str], by_number: Mapping[int, JournalEntry]
 ) -> JournalEntry | None:
-    """Return the command that caused a row, or None if there is none.
+    """Return the command that caused a row, or None if no command caused it.
 
     `due` has the names of the commands that can cause it. A command after the next row of the same
     event belongs to that row. One command may end the pauses of several people or the calls of
@@ -283,7 +294,7 @@ def _command_of_row(
 
 
 def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
-    """Return whether a command was carried out on the deal and attempt for which it was signed."""
+    """Return whether a command was carried out on the deal and attempt that its signature names."""
     of: Any = command.data.get("of")
     bound = _command_name(command) in _MATCH_COMMANDS and of is not None
     if not _was_carried_out(command) or (bound and [*of] != [entry.deal, entry.attempt]):
@@ -292,7 +303,7 @@ def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
 
 
 def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
-    """Return whether a row of the machine has the values and the sender of its command."""
+    """Return whether a row has the sender and the values of the command that caused it."""
     args, code = _dict_field(command, "args"), str(_dict_field(command, "args").get("code"))
     who = {"by": signer_text(str(command.data.get("who")), command.data.get("person"))}
     said = {name: value for name, value in args.items() if name in ("seat", "set", "board")}

@@ -79,7 +79,7 @@ def _check_each_command(
 
 
 def _check_role(command: JournalEntry) -> Findings:
-    """Yield a finding if a person of this role, or a button, cannot give this command."""
+    """Yield a finding if the sender of a command (a role or a button) may not give it."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
@@ -131,7 +131,7 @@ def _check_signature(
 
 
 def is_uncut_command(command: JournalEntry) -> bool:
-    """Return whether the row of a command states that a deal is dealt without its cut."""
+    """Return whether a row records a command to deal without a cut."""
     data = command.data
     said = [data.get("result"), data.get("args")]
     result, args = (each if isinstance(each, dict) else {} for each in said)

@@ -26,7 +26,7 @@ _MatchDeal = tuple[str, int]
 
 
 class _HandLook(NamedTuple):
-    """One look of a person at a hand of `deal`. `key` is the person's key (hex)."""
+    """The fact that a person looked at a hand of `deal`. `key` is the person's key (hex)."""
 
     deal: _MatchDeal
     key: str
@@ -81,7 +81,7 @@ def _deal_of_entry(
 
 
 def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
-    """Return whether an entry causes a redeal by the person of `look`, or by a spoken decision."""
+    """Return whether an entry orders a redeal, by the person who looked or by a spoken decision."""
     data = entry.data
     if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
         names = names_in_signer_text(data.get("who")) | names_in_signer_text(data.get("person"))
@@ -108,7 +108,8 @@ def check_shown_hands(
     *,
     whole: bool,
 ) -> Findings:
-    """Yield a finding for hands that were shown too early, or never although they had to be.
+    """Yield a finding for hands that were shown too early, or that were never shown although
+    required.
 
     Also yield one for each attempt under the wrong rules, and for each redeal that was ordered
     after a look at a hand of the deal.

@@ -21,8 +21,8 @@ _HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch 
 
 
 class HeadToCheck(NamedTuple):
-    """A head of the journal that was saved elsewhere, with the number `n` of its entry if that
-    is known.
+    """A head (last hash) of the journal that was saved elsewhere, with its entry's number `n`
+    if known.
 
     `sig` is hex if the head is signed. `table_key` is the key of its table if it names one.
     """
@@ -46,7 +46,7 @@ class TableIdentity(NamedTuple):
 
 
 def read_kept_heads(path: Path) -> list[HeadToCheck]:
-    """Return the heads in a file that a person saved.
+    """Return the journal heads (last hashes) in a file that a person saved.
 
     Each line is hex, an event or a state from the feed, or a signed head. Raises JournalError for a
     file with other content, or an empty file.
@@ -62,7 +62,7 @@ def read_kept_heads(path: Path) -> list[HeadToCheck]:
 
 
 def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) -> TableIdentity:
-    """Return the table that a certificate names, or that the journal's `opened` rows name.
+    """Return the table that a certificate names, or without one, the table in the `opened` rows.
 
     Raises RosterError for a file that is not a certificate.
     """
@@ -150,7 +150,7 @@ def check_signed_heads(
 
 
 def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
-    """Return the number of its entry for each head that the entries here contain."""
+    """Return the entry number of each chain head (hash) that occurs in these entries."""
     # The head in an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
         chained.prev: chained.entry.n - 1 for chained in source.entries
@@ -166,7 +166,7 @@ def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[Head
 
 
 def _common_key(named: Sequence[object]) -> bytes | None:
-    """Return the key that all values name, or None if they do not name one key."""
+    """Return the key if all values name the same one, otherwise None."""
     try:
         keys = {bytes.fromhex(str(each)) for each in named}
     except ValueError:
@@ -175,7 +175,10 @@ def _common_key(named: Sequence[object]) -> bytes | None:
 
 
 def _split_messages(text: str) -> Iterator[str]:
-    """Yield each message of a text. A message is one line, or it fills the whole text."""
+    """Yield each message of a text with one or several messages.
+
+    A message is one line, or it fills the whole text.
+    """
     if text.lstrip().startswith("{\n"):
         yield text
         return

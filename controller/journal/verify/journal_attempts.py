@@ -27,7 +27,9 @@ _UNIQUE_FIELDS = (
 
 
 def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool) -> Findings:
-    """Yield the findings of a comparison of all attempts, in the order in which they began."""
+    """Compare the attempts with one another, and yield the findings in the order of the
+    attempts.
+    """
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
@@ -49,7 +51,8 @@ def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool)
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each attempt that has no end, or ended early without an open record.
+    """Yield a finding for each attempt without an end, and each that ended early without a
+    published record.
 
     The record is written together with the end. So the check also works on the events of a feed, if
     their numbers leave no room for the missing row.
@@ -86,7 +89,7 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Findings:
 def _check_room_for_end(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each attempt that cannot have an end.
+    """Yield a finding for each attempt between whose entries no number is free for its end.
 
     The numbers of the entries up to the next attempt leave no room for the row of an end.
     """
@@ -102,7 +105,9 @@ def _check_room_for_end(
 
 
 def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
-    """Yield each step that ends an attempt without hands, and the kinds that may follow it."""
+    """Yield each entry that ends an attempt without hands, and the kinds of entry that may
+    follow it.
+    """
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
     if end is None or (end.kind == "verdict" and end.data.get("outcome") == "ok"):
@@ -130,7 +135,7 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Findings:
 
 
 def _check_left_open(progress: AttemptHistory, later: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding for each end, record or seed that the attempt must have by now."""
+    """Yield a finding for each end, record or seed of an attempt that is missing by now."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
@@ -185,7 +190,7 @@ _PASSES_MEANS = "the set was not shuffled as promised"
 
 
 def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding for each attempt whose board events contradict the promised shuffling."""
+    """Yield a finding for each attempt that was not shuffled as its commitment promised."""
     for progress in progresses:
         for entry, events in _board_event_sources(progress):
             found = list(_check_board_passes(progress, entry, events))
@@ -197,7 +202,7 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Findings:
-    """Yield a finding for each contradiction between these events and the promised shuffling.
+    """Yield a finding for each board event that contradicts the promised number of shuffler passes.
 
     In a right deal, no card moves before the shuffler is done.
     """
@@ -222,7 +227,10 @@ def _check_board_passes(
 def _board_event_sources(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield each entry with readable board events. Another check reports unreadable ones."""
+    """Yield each entry that has readable board events, and these events.
+
+    Another check reports unreadable ones.
+    """
     for kind, field in (("revealed", "course"), ("record", "events")):
         step = progress.steps.get(kind)
         if step is not None and field in step.data:
@@ -247,7 +255,7 @@ _UNDECLARED_MEANS = "a deal was dealt without being announced"
 
 
 class _AttemptSoFar:
-    """The facts about one attempt at a row of the journal.
+    """The facts about one attempt that the rows read so far show.
 
     `indices` has the numbers of the cards that arrived at the window.
     """
@@ -258,7 +266,7 @@ class _AttemptSoFar:
 
 
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each row of board events in which cards move outside a running attempt.
+    """Yield a finding for each row of board events that shows cards moving outside an attempt.
 
     After the end of an attempt, boards still report its moving cards and the events that a dead
     daemon missed. But no card arrives at the window a second time. Before the first attempt of a

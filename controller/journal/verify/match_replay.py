@@ -39,7 +39,7 @@ _MAX_ROWS_BEFORE_TRANSFER: Final = 6
 
 
 class _MatchRow(NamedTuple):
-    """A row of the match, its event, and the state of the match before it."""
+    """A journal row with an event of the match, and the state of the match before this event."""
 
     entry: JournalEntry
     event: events.MatchEvent
@@ -47,7 +47,7 @@ class _MatchRow(NamedTuple):
 
 
 class _CommandContext(NamedTuple):
-    """The state of the table at the row of a command.
+    """The state of the table when a command came.
 
     `pausing_roles`: the roles that have paused the table. `calling_seats`: the seats that have
     called a referee so far. `ending_rows`: the rows directly before the command that end pauses and
@@ -125,7 +125,7 @@ def check_matches(
 def _check_meeting(
     meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
 ) -> Findings:
-    """Yield a finding if a match differs from its command, which must be `next_entry`."""
+    """Yield a finding if a new match differs from the command that set it up (`next_entry`)."""
     order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
     if order.get("cmd") != "set_match":
         yield VerifyFinding(meeting.n, "no command ordered this match", _MADE_UP_MATCH_MEANS)
@@ -176,7 +176,7 @@ def _check_command(
     context: _CommandContext,
     entries: Sequence[JournalEntry],
 ) -> Findings:
-    """Yield a finding if a command has no effect in the rows before it.
+    """Yield a finding if none of the rows before a command shows its effect.
 
     Also yield one for each of these rows that has no command. `waiting` has the rows of the match
     since the last command.
@@ -201,7 +201,7 @@ def _check_command(
 
 
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a green button only cancelled the call of its seat."""
+    """Return whether a press of a seat's green button only cancelled its call for a referee."""
     seat = _arguments_of(said).get("seat")
     rows = (row for row in context.ending_rows if row.kind == "call_ended")
     ended = any(row.data == {"seat": seat} for row in rows)
@@ -210,7 +210,9 @@ def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether stopping the table changed nothing, because no match could be suspended."""
+    """Return whether a command to suspend the match changed nothing, because none could be
+    suspended.
+    """
     match = context.play.match
     if match is None or _arguments_of(said).get("area"):
         return match is None
@@ -219,7 +221,7 @@ def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> boo
 
 
 def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether resuming the table changed nothing in the match.
+    """Return whether a command to resume the table left the match as it was.
 
     The pause of another person continues. So does a claimed count, which ends with its recount.
     """
@@ -233,7 +235,7 @@ def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _is_only_answered(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a card was only compared with known hands, which changes nothing."""
+    """Return whether a command only compared a card with known hands, so that nothing changed."""
     match = context.play.match
     answered = "right" in said["result"] or "state" in said["result"]
     return answered and match is not None and not match.by_hand
@@ -278,7 +280,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
 ) -> Findings:
-    """Yield a finding for each row that only a command causes, but that has no command.
+    """Yield a finding for each row that needs a command but has none.
 
     `made` has the positions of the rows that the command caused.
     """

@@ -110,7 +110,7 @@ class RecordEvidence(NamedTuple):
         return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
     def count_turned_away(self) -> int:
-        """Return how many cards went to the tray although their look was acceptable.
+        """Return how many cards went to the tray although a look at them was acceptable.
 
         Cards of a double feed and cards in a jam are not counted.
         """
@@ -119,7 +119,7 @@ class RecordEvidence(NamedTuple):
         return max(0, good - self.course.jams)
 
     def had_all_chances(self, card: CourseCard) -> bool:
-        """Return whether the machine had no more way to bring a card to its pocket.
+        """Return whether the machine had no further way to bring a card to its pocket.
 
         The card had its two tray rounds, or no later card went into a pocket.
         """
@@ -131,7 +131,7 @@ class RecordEvidence(NamedTuple):
         return course.hopper_ran_out and card.index > last and len(placed) < len(self.sequence)
 
     def last_sensor_is(self, name: str, value: object) -> bool:
-        """Return whether the last status of the sensors has the sensor `name` with this value."""
+        """Return whether the sensor `name` had this value when the sensors were last read."""
         return name in self.last_sensors and bool(self.last_sensors[name] == value)
 
 
@@ -141,7 +141,7 @@ def back_number(text: object) -> int:
 
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
-    """Return whether these reasons make a misdeal, not a void.
+    """Return whether these reasons make the attempt a misdeal (proved by cards) and not a void.
 
     A misdeal has at least one reason that cards prove (faults.toml).
     """
@@ -191,7 +191,7 @@ def _double_feed(evidence: RecordEvidence) -> bool:
 
 
 def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
-    """Return a test whether a card with this flaw had all its chances."""
+    """Return a test for a card that has this flaw and had all its chances (`had_all_chances`)."""
 
     def shown(evidence: RecordEvidence) -> bool:
         cards = evidence.course.cards.values()

@@ -30,7 +30,9 @@ Findings = Iterator[VerifyFinding]
 
 
 def catch_malformed(checks: Findings, n: int | None, what: str) -> Findings:
-    """Yield the findings of `checks`, and a finding if a malformed entry makes them fail."""
+    """Yield the findings of `checks`, and one more finding if a malformed entry stops the
+    checks.
+    """
     try:
         yield from checks
     except (*_MALFORMED_ERRORS, RecursionError) as error:
@@ -174,5 +176,5 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_attempts(self) -> list[AttemptReport]:
-        """Return the attempts that ended for reasons that no record can show."""
+        """Return the attempts with an end that no record can prove or disprove."""
         return [standing for standing in self.attempts if standing.unprovable_reasons]

@@ -173,7 +173,7 @@ class AttemptRun(AttemptStart):
 
     @property
     def is_released(self) -> bool:
-        """Return whether the hands are out, or may be out."""
+        """Return whether the players have the hands, or may have them already."""
         return self.hands_out or self.writer.has("released")
 
     def pause(self) -> None:
@@ -187,7 +187,7 @@ class AttemptRun(AttemptStart):
             self.card_loop.resume()
 
     def resend_targets(self) -> None:
-        """Send the present targets to both boards again, because a new serial session began."""
+        """Send both boards their present commands again, because a new serial session began."""
         if self.card_loop is not None:
             self.card_loop.resend_targets()
 
@@ -329,7 +329,7 @@ class AttemptRun(AttemptStart):
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Write the verdict and the hash that binds the hands, before a release is possible."""
+        """Write the verdict and the hash that fixes the hands, before a release is possible."""
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)

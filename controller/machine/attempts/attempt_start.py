@@ -154,7 +154,9 @@ class AttemptStart:
             raise AttemptEnded(*self._final_state.result().reasons)
 
     async def until_stopped(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return the result of `work`. Raise AttemptEnded if the attempt is stopped first.
+        """Run `work`, and return its result.
+
+        Raise AttemptEnded if the attempt is stopped first.
 
         If it is stopped already, `work` is not begun.
         """

@@ -32,7 +32,8 @@ or not at all.
 
 @dataclass(frozen=True)
 class AttemptBinding:
-    """The data to which every attempt of this table is bound, and the folders of its secrets.
+    """The parts of a table that its attempts write with: journal, keys, rulebook and random
+    numbers.
 
     `chief_key` returns the public key that attempt keys are sealed to now, or None if no chief is
     admitted. `entropy` returns the given number of random bytes.
@@ -47,13 +48,13 @@ class AttemptBinding:
 
     @cached_property
     def profile_hash(self) -> bytes:
-        """Return the hash of the rules that every commitment contains."""
+        """Return the hash of the rulebook, which is part of every commitment."""
         return profile_hash(self.profile)
 
 
 @dataclass(frozen=True)
 class AttemptPlan:
-    """The plan of an attempt: attempt `number`, at deal `deal` of a match, with one set of cards.
+    """The plan of one attempt: its number, its deal of a match, and its set of cards.
 
     `card_set` is the set's id, `back` its back, and `passes` the number of shuffler passes.
     """
@@ -163,7 +164,7 @@ class AttemptWriter:
 
     @property
     def outcome(self) -> AttemptOutcome | None:
-        """Return the outcome that the verdict has, or None if there is no verdict yet."""
+        """Return the outcome that the verdict states, or None if there is no verdict yet."""
         verdict = self._written_data.get("verdict")
         return None if verdict is None else AttemptOutcome(verdict["outcome"])
 
@@ -175,7 +176,7 @@ class AttemptWriter:
 
     @property
     def is_held(self) -> bool:
-        """Return whether the attempt ended with right hands, and these were not withdrawn."""
+        """Return whether the attempt ended with right hands that were not withdrawn later."""
         return self.outcome is AttemptOutcome.OK and not self.has("withdrawn")
 
     def has(self, kind: str) -> bool:
@@ -183,12 +184,12 @@ class AttemptWriter:
         return kind in self._written_data
 
     def seal(self, plain: bytes) -> bytes:
-        """Return `plain` in a box that only this attempt's key opens."""
+        """Return `plain`, encrypted so that only this attempt's key can decrypt it."""
         assert self._key is not None
         return self._key.seal(plain)
 
     def write_committed(self) -> None:
-        """Write the sealed seed, and publish its commitment.
+        """Write the encrypted seed, and publish the commitment to the seed.
 
         From now on the vault accepts faces.
         """
@@ -231,7 +232,7 @@ class AttemptWriter:
         self._write("shuffled", {"passes": passes})
 
     def write_held(self, ledger: Ledger) -> None:
-        """Write the hash that binds the hands, and that the hands are right."""
+        """Write that the hands are right, with the hash that fixes them."""
         self._nonce = self._nonce or self._binding.entropy(fair.NONCE_BYTES)
         record = self.vault.bind_hands(ledger.places(), self._binding.profile.deck.cards)
         hands = fair.hands_commitment(self._commitment, self._nonce, record)
@@ -253,7 +254,7 @@ class AttemptWriter:
             self._write_verdict(outcome, reasons, ledger)
 
     def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
-        """Write that the hands are out.
+        """Write that the hands were released.
 
         `waited` has the waiting times in ms; `lead` names the leader. "turn_up": the turned-up
         card, and the seat that got it. "holder": the seat with the leading card, whose face is in
@@ -361,7 +362,7 @@ def _to_base64(raw: bytes) -> str:
 
 
 def opens_at_deal_end(when: str, *, practice: bool) -> bool:
-    """Return whether the hands are published together with the seed.
+    """Return whether the rule `when` publishes the hands together with the seed.
 
     A practice deal is a match of its own.
     """

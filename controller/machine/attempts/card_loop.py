@@ -96,7 +96,7 @@ class CardLoop:
         self.observe(AttemptStopped(reason))
 
     def is_look_overdue(self, index: int) -> bool:
-        """Return whether the report of the second board on card `index` is overdue.
+        """Return whether the second board has failed to report card `index` in time.
 
         Return False while a new wait runs (for a second look) and while the table is paused. The
         counts are compared again afterwards.
@@ -124,7 +124,7 @@ class CardLoop:
         self.resend_targets()
 
     def resend_targets(self) -> None:
-        """Send the present targets to both boards again.
+        """Send both boards their present commands again.
 
         This is necessary after a new session, and after a board stopped because it received
         nothing. Commands are absolute, so a board does not repeat what it has done. A paused table
@@ -161,7 +161,7 @@ class CardLoop:
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
-        """Use the route that the board already has for the card at its hold point.
+        """Use the route that the board already has for the card in the window.
 
         Return False for a wrong route. A board keeps the first route that it received. The earlier
         run that sent it may have stopped waiting for the card's look, which sends a card to the

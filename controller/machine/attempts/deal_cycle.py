@@ -82,7 +82,9 @@ class DealCycle:
 
     @property
     def chief_key(self) -> bytes | None:
-        """Return the key to which a new attempt is sealed, or None if there is no chief."""
+        """Return the chief's public key, for which a new attempt's key is encrypted, or None
+        without a chief.
+        """
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
@@ -134,7 +136,7 @@ class DealCycle:
             self._record.raise_fault(reason)
 
     def close(self) -> None:
-        """Cancel the tasks about hands that are out."""
+        """Cancel the tasks for hands that were released."""
         self._table_boards.hands_with_players.cancel()
         self._unopened_hands.cancel()
 
@@ -161,7 +163,7 @@ class DealCycle:
     # Before an attempt.
 
     async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
-        """Return the next deal when it may begin, with the command that begins it.
+        """Wait until the next deal may begin, and return it with the command that begins it.
 
         The command is None if the deal begins automatically. Return None if the situation may have
         changed, so that the caller calls again.
@@ -215,7 +217,10 @@ class DealCycle:
         return without
 
     async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
-        """Wait for the command that begins `due`. Return None if another deal is due by then."""
+        """Wait for the command that begins the deal `due`.
+
+        Return None if another deal is due by then.
+        """
         self.startable_deal = due
         self._match_news.clear()
         self._deps.on_change()
@@ -250,7 +255,7 @@ class DealCycle:
         await self._wait_for_news(set())
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait for a change of the match, one of `others`, or the next poll of the sensors."""
+        """Wait until the match changes, one of `others` is done, or the sensors must be polled."""
         news = asyncio.ensure_future(self._match_news.wait())
         both: set[asyncio.Future[Any]] = {news, *others}
         try:

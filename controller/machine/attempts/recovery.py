@@ -169,7 +169,7 @@ def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
 
 
 async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> None:
-    """Replay the board events of an attempt.
+    """Wait for all board events of an attempt, and replay them.
 
     Stop the attempt if the boards cannot continue it.
 
@@ -199,7 +199,7 @@ async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> Non
 async def _wait_for_all_events(
     run: AttemptRun, poll_statuses: StatusPoll
 ) -> tuple[DealerStatus, ReaderStatus]:
-    """Return the status of both boards, when every event before that status has arrived."""
+    """Return the status of both boards, after all events from before this status have arrived."""
     while True:
         async for dealer in poll_statuses():
             try:

@@ -64,7 +64,8 @@ class HandsWithPlayers:
             self._close_task.add_done_callback(_check_task)
 
     async def close(self) -> None:
-        """Publish the attempt's seed, or write its recall if the deal is dealt again.
+        """Publish the attempt's seed, or write that its hands are recalled if the deal is dealt
+        again.
 
         Raises StorageFailed.
         """
@@ -91,7 +92,7 @@ class HandsWithPlayers:
 
 
 def _check_task(task: asyncio.Task[None]) -> None:
-    """Raise the error of a task, except an error of the journal, which reports it itself."""
+    """Raise the error of a task, except StorageFailed, which the journal itself reports."""
     if not task.cancelled() and not isinstance(task.exception(), StorageFailed | None):
         raise task.exception() or RuntimeError
 
@@ -153,7 +154,7 @@ class UnopenedHands:
         return self._binding.profile.hands_opened
 
     def _next_attempt(self) -> PlayedAttempt | None:
-        """Return the next attempt to publish, or to leave to the chief if its key is lost."""
+        """Return the next attempt to publish; if its key is lost, only the chief can open it."""
         played = self._record.state.played_attempts
         if not self._are_lost_keys_checked:  # a key goes while no daemon runs
             over = (one for one in played if one.is_over and self._has_same_rules(one))

@@ -89,7 +89,7 @@ class TableClearing:
                 self._record.clear_fault(name)
 
     async def lower_empty_lift(self) -> None:
-        """Lower an empty lift that is still up since an earlier run of the daemon."""
+        """Lower an empty lift that an earlier run of the daemon left up."""
         overdue = _OverdueFault(self._record)
         async for status in self.poll_statuses():
             overdue.observe(lift_obstruction(status))
@@ -143,7 +143,7 @@ class _OverdueFault:
 
 
 def _lasting_obstruction(status: DealerStatus) -> str | None:
-    """Return the obstacle that is shown if it does not go away.
+    """Return the obstacle that becomes a fault if it stays, or None.
 
     An open lid and the emergency stop are shown at once.
     """

@@ -159,7 +159,7 @@ _TRANSIENT_RESULTS: Final = frozenset({BoardResult.NOT_CLEAR, BoardResult.BUSY, 
 
 
 async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Send a command, and send it a second time if its session ended.
+    """Send a command, and send it again if the serial session was renewed meanwhile.
 
     Commands are absolute, so this is safe.
     """

@@ -83,7 +83,7 @@ class BoardConnection:
 
 
 class TableBoards:
-    """The two boards of a table, the running attempt, and the attempt whose hands are out.
+    """The two boards of a table, the running attempt, and the attempt whose hands the players have.
 
     `run` is the present attempt, up to its release. `unfinished_runs` are attempts of an earlier
     run of the daemon that wait for their turn. `ready` is set while both boards are connected and
@@ -146,7 +146,7 @@ class TableBoards:
             self.run.on_line_lost(name)
 
     def on_session_renewed(self) -> None:
-        """Send the present targets again, because a board has a new session without commands."""
+        """Send the boards their present commands again, because a board's new session has none."""
         if self.run is not None:
             self.run.resend_targets()
 
@@ -209,7 +209,7 @@ class TableBoards:
             self.on_session_renewed()
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
-        """Return the function that seals the faces of an attempt, or None if its key is lost."""
+        """Return the function that encrypts the faces of an attempt, or None if its key is lost."""
         for run in self._runs():
             if run.number == attempt and not run.writer.is_key_lost:
                 return run.writer.seal
@@ -217,11 +217,11 @@ class TableBoards:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether an attempt is running or hands are out."""
+        """Return whether an attempt is running, or the players have the hands of an attempt."""
         return self.run is not None or self.hands_with_players.run is not None
 
     def _runs(self) -> Iterator[AttemptRun]:
-        """Yield the runs of the attempts that are not closed. Each handles its own events."""
+        """Yield every attempt that is not closed yet. Each handles its own events."""
         for run in (self.run, self.hands_with_players.run, *self.unfinished_runs):
             if run is not None:
                 yield run

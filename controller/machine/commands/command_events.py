@@ -45,7 +45,7 @@ from controller.words import Words, quoted_words
 def enter_tribute(
     args: TributeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event of a tribute that a referee saw, or the event that corrects one.
+    """Return the event that records or corrects a tribute that a referee saw.
 
     If two seats pay, the other tribute stays as it was entered before, unless the command contains
     it too.
@@ -65,7 +65,7 @@ def enter_tribute(
 def enter_return(
     args: ReturnArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event of a return that a referee saw, or the event that corrects one.
+    """Return the event that records or corrects a return card that a referee saw.
 
     If the rulebook keeps returns secret (暗还, seed 004 CN5), the card is not published.
     """

@@ -61,7 +61,7 @@ _DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
 
 
 class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The things at a table that a command can name, from which samples are made.
+    """The things at a table that a command can name; sample commands are made from them.
 
     `cut` is a legal cut, and `cards` are the cards of a set. The context also contains the present
     faults by name and board, and the calls for a referee.
@@ -76,7 +76,7 @@ class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandSample(msgspec.Struct, frozen=True):
-    """Sample arguments of a command, which the table tries to see whether it is possible now."""
+    """Sample arguments, with which the table tests whether a command is possible now."""
 
     args: Args
     seat: Seat | None = None
@@ -99,7 +99,7 @@ def verbal_sample(sample: CommandSample) -> CommandSample | None:
 
 
 def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
-    """Yield the values of a sample that the table does not have, as a refusal shows them."""
+    """Yield the values of a sample that do not exist at this table, written as in a refusal."""
     match, real = known.match, set(known.sets)
     if match is not None:
         real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}

@@ -51,10 +51,12 @@ class CommandChecks(Protocol):
     """The interface of the checks of commands, as the command processor uses it."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return the reason why a step of the machine is not possible now, or None."""
+        """Return why a step of the machine (start, cut or release) is not possible now, or None."""
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return the reason why the machine does not do a step in a deal by hand, or None."""
+        """Return why the machine does not do a step (start, cut or release) in a deal by hand,
+        or None.
+        """
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
         """Return the refusal of an action, or None if it is possible. Nothing is executed."""
@@ -298,7 +300,9 @@ class CommandProcessor:
 
     @property
     def awaited_steps(self) -> frozenset[str]:
-        """Return the steps of the machine that wait for a command at present."""
+        """Return the steps of the machine (start, cut, release) that wait for a command at
+        present.
+        """
         return frozenset(name for name, taker in self._waiting_steps.items() if not taker.done())
 
     def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
@@ -308,7 +312,9 @@ class CommandProcessor:
         return refused
 
     def _step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return the refusal of a command for a step that is not possible or not awaited."""
+        """Return the refusal of a command for a machine step that is not possible or not
+        awaited, or None.
+        """
         refused = self.checks.step_refusal(cmd, args)
         if refused is None and cmd not in self.awaited_steps:  # Its step was given up.
             return failure("WRONG_PHASE", **self._current_phase())
@@ -385,7 +391,7 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Read an answer that nobody awaits, so that its error is not reported as lost."""
+    """Read an answer that nobody awaits, so that asyncio does not report its error as unhandled."""
     if not answer.cancelled():
         answer.exception()
 

@@ -262,7 +262,7 @@ class AcceptedCommand:
 
 
 def uncut_reason(command: AcceptedCommand) -> str | None:
-    """Return the reason for no cut in a command that starts a deal, or None."""
+    """Return why this command starts a deal without a cut, or None if it does not."""
     uncut = command.message.cmd == "start_deal" and command.args.uncut
     return command.args.reason if uncut else None
 

@@ -69,7 +69,7 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One pause of the match at a table.
+    """One interruption of the match at a table.
 
     `seconds` is the time of the match that it took, and `lasts` is True while it continues.
     """
@@ -80,7 +80,7 @@ class StopTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LostTime(msgspec.Struct, frozen=True, kw_only=True):
-    """The added time (补时) that a referee may still give for the stops at this table.
+    """The added time (补时) that a referee may still give for interruptions at this table.
 
     `needs` is the role that must decide on this amount. With 0 seconds, no stop is open.
     """
@@ -108,7 +108,8 @@ def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[st
 
 
 def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
-    """Return the time that stops took from the match and that no referee has decided about yet.
+    """Return the time that the match lost by interruptions, as far as no referee has decided
+    about it.
 
     Raises CommandRefused.
     """

@@ -165,7 +165,7 @@ class MatchCommands:
         await command.write_and_answer({"right": right})
 
     async def judge_return(self, command: AcceptedCommand) -> None:
-        """Answer whether a card is an allowed return.
+        """Answer whether a card may be given back for a tribute.
 
         Raises CommandRefused.
 
@@ -203,7 +203,8 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return what a return is compared with: the hands, the previous finish, its receiver.
+        """Return what a return card is compared with: the hands, the previous finish, the
+        card's receiver.
 
         Return None if it is recorded as shown. Raises CommandRefused if neither is possible.
         """
@@ -235,7 +236,7 @@ class MatchCommands:
         return sheet_data(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
-        """Return the rulings that are possible after a charge. Raises CommandRefused."""
+        """Return the rulings that are possible for an offence. Raises CommandRefused."""
         match = self._require_guandan()
         try:
             found = legal_rulings(match, args, self._record.clock())

@@ -44,7 +44,8 @@ def require_guandan(match: AnyMatch) -> GuandanMatch:
 
 
 def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
-    """Return the charge that the arguments describe, with the match's facts about the accused.
+    """Return the charge (accusation) that the arguments describe, with the match's facts about
+    the accused.
 
     Defaults are the present deal, the present time, and the player of the seat.
     """
@@ -66,7 +67,8 @@ def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
 
 
 def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
-    """Return the penalties that are possible for a charge now, the ladder's penalty first.
+    """Return the possible penalties for a charge (an accusation), the one from the rulebook's
+    ladder first.
 
     Raises RefusedError.
     """
@@ -77,7 +79,9 @@ def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[Penalt
 
 
 def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that proposes the given penalty for a charge, or the first of the ladder."""
+    """Return the event that proposes the given penalty for a charge, or by default the first
+    legal penalty.
+    """
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     return RulingProposed(
@@ -140,7 +144,7 @@ def forfeit(
 
 
 def next_ruling_id(match: AnyMatch) -> str:
-    """Return the first free id among R1, R2, …, from the number of rulings on."""
+    """Return the first unused id among R1, R2, …; the search starts after the number of rulings."""
     taken = {ruling.id for ruling in match.rulings}
     return next(name for n in count(len(taken) + 1) if (name := f"R{n}") not in taken)
 
@@ -153,7 +157,11 @@ def _chosen_proposal(
     *,
     verbal: bool = False,
 ) -> PenaltyProposal:
-    """Return the proposal with `penalty`. Only the chief may choose one that the ladder lacks."""
+    """Return the proposal that contains `penalty`, or the first legal proposal if `penalty` is
+    None.
+
+    Only the chief may choose a penalty that the ladder lacks.
+    """
     legal = legal_proposals(match, charge)
     if penalty is None:
         return legal[0]

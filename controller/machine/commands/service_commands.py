@@ -104,7 +104,8 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Run the self-test of boards, and return the names of motors and engine that failed.
+        """Run the self-test of boards, and return the names of failed motors and of a failed
+        reading engine.
 
         Raises CommandRefused.
         """
@@ -136,7 +137,7 @@ class ServiceCommands:
         return {"stalled": stalled, "silent": silent}
 
     async def _wait_at_rest(self) -> None:
-        """Wait until no part of the dealer board moves, but not beyond the limit."""
+        """Wait until no part of the dealer board moves, but only for a limited time."""
         for _ in range(MAX_REST_POLLS):
             if not await self._dealer.is_moving():
                 return

@@ -100,20 +100,22 @@ class TableCommandChecks:
         return None
 
     def has_check(self, cmd: str) -> bool:
-        """Return whether an action has a check of its own, besides that of the match."""
+        """Return whether an action (a command outside the match) has a check of its own."""
         return cmd in self._checks
 
     # The steps of a deal.
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return the reason why a step of the machine is not possible now, or None."""
+        """Return why a step of the machine (start, cut or release) is not possible now, or None."""
         by_hand, pauses = self.dealt_by_hand_refusal(cmd), self._record.state.pauses
         if by_hand is None and pauses:
             return failure("PAUSED", found=roles_with_article(sorted(pauses)))
         return by_hand or self._step_refusals[cmd](self, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return the reason why the machine does not do a step in this deal, or None."""
+        """Return why the machine does not do a step (start, cut or release) in this deal, or
+        None.
+        """
         match = self._record.match_written.match
         by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
         return failure("BY_HAND") if by_hand and cmd in MACHINE_STEPS else None
@@ -165,7 +167,7 @@ class TableCommandChecks:
             self._match_commands.require_accepted(request)
 
     def is_call_withdrawal(self, request: RequestedCommand) -> bool:
-        """Return whether a green button withdraws a call of its seat."""
+        """Return whether a press of the green button withdraws its seat's call for a referee."""
         seat = request.args.seat
         by_player = request.signer.role is Role.TABLE and seat is not None
         return by_player and bool(calling_seats(self._record, seat))

@@ -65,8 +65,8 @@ class TableCommands:
         }
 
     def action_for(self, cmd: str) -> CommandAction | None:
-        """Return the function that carries out a command, or None if a running step of the
-        machine waits for the command.
+        """Return the function that carries out a command, or None if a step of the machine
+        awaits it.
         """
         if cmd in MACHINE_STEPS:
             return None

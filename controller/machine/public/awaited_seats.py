@@ -52,7 +52,10 @@ def signers_due(match: AnyMatch) -> tuple[str, ...]:
 
 
 def require_exchange(match: AnyMatch) -> TributeExchange:
-    """Return tribute and return of the present deal. The match must be in a phase that has them."""
+    """Return the tribute cards and return cards that are exchanged in the present deal.
+
+    The match must be in a phase that has them.
+    """
     exchange = cast(GuandanMatch, match).exchange
     assert exchange is not None  # The phase begins with one.
     return exchange

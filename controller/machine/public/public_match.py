@@ -111,7 +111,7 @@ def asked_choice(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
 
 
 def public_tribute(match: GuandanMatch) -> Tribute | None:
-    """Return tribute and return of the present deal, or None if none is due yet."""
+    """Return the tributes and the return cards of the present deal, or None if none is due yet."""
     exchange, owed = match.exchange, finish_owing_tribute(match.profile, match.follows)
     if exchange is None or owed is None:
         return None
@@ -139,7 +139,9 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
 def _returns(
     match: GuandanMatch, exchange: TributeExchange, owed: FinishOrder
 ) -> list[TributeReturn]:
-    """Return all returns that are due, each with its card if that may be seen by now."""
+    """List the cards that must be given back for tributes, each shown only if that is allowed
+    by now.
+    """
     if exchange.plan is None:
         return []
     due = exchange.plan.returns

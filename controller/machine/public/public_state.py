@@ -177,7 +177,7 @@ SyncedHead = tuple[int, bytes]
 
 
 class PhaseHeads:
-    """The signer of the journal's head, the hash of its last entry, at each change of the phase.
+    """The signer of the journal's head (the hash of its last entry) at each change of the phase.
 
     `latest` is the head at the last change of the phase, or None before the first. `secret` is the
     table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head is signed. If a
@@ -190,7 +190,7 @@ class PhaseHeads:
         self.latest: SignedHead | None = None
 
     def on_phase(self, phase: MachinePhase, synced: SyncedHead | None) -> None:
-        """Sign the newest head that is on the disk, if the phase that people see has changed."""
+        """Sign the newest head that is on the disk, if the shown phase has changed."""
         if self._secret is None or synced is None or phase is self._phase:
             return
         self._phase = phase
@@ -206,7 +206,7 @@ MIN_REMEMBERED_INTERVALS = 3
 
 
 class FeedPace:
-    """The pace of the running attempt, computed from the times of its cards."""
+    """The speed of the running attempt, computed from the times at which its cards were fed."""
 
     def __init__(self) -> None:
         self._attempt: int | None = None

@@ -49,7 +49,9 @@ def deal_lines(match: GuandanMatch) -> list[DealLine]:
 def _counting_deals(
     match: GuandanMatch,
 ) -> Iterator[tuple[int, tuple[DealRow, MatchStanding, MatchStanding]]]:
-    """Yield each deal that counts, by its row, with the standing before and after the deal."""
+    """Yield each deal that counts: its row number, and its row with the standing before and
+    after.
+    """
     standing = initial_standing(match.profile)
     for row in effective_rows(match.sheet):
         before, standing = standing, apply_row(match.profile, standing, row)

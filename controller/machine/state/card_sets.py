@@ -24,7 +24,7 @@ def next_set(
     *,
     ahead: bool,
 ) -> CardSetState:
-    """Return the set that is in the machine, or the set that must be put into it for the next deal.
+    """Return the set of cards in the machine, or the set that must be put into it next.
 
     `known` has the sets by id. `loaded` was dealt with last or was reported as loaded. The hands of
     `used` were the last to go out in a match, if no person has reported a loaded set since. `sets`

@@ -69,7 +69,7 @@ def is_match_over(play: TableMatch, match_id: str) -> bool:
 
 
 def is_deal_over(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal whose hands were out is over.
+    """Return whether a deal has ended after the release of its hands.
 
     It has a result then, or it is dealt again. A deal that is played at another table is not over
     here.
@@ -83,7 +83,7 @@ def is_deal_over(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_dealt_again(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal whose hands were out must be dealt again."""
+    """Return whether a deal must be dealt again after the release of its hands."""
     match = play.match
     if match is None or DealId(match.meeting.match_id, match.deal) != deal:
         return False

@@ -217,7 +217,7 @@ def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttemp
 
 
 def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
-    """Return the set of cards that is still out after an attempt has ended, or None."""
+    """Return the set of cards that players still have after an attempt has ended, or None."""
     out = state.set_in_play
     return None if out is not None and out.attempt == entry.attempt else out
 

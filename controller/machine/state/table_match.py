@@ -189,7 +189,7 @@ def _match_calls(
 
 
 def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str | None:
-    """Return the fault for which an event makes released hands be dealt again, or None."""
+    """Return the fault name if an event causes released hands to be dealt again, or None."""
     if before.phase not in DEAL_UNDER_WAY or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
@@ -198,7 +198,7 @@ def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str 
 
 
 def _waiting_times(play: TableMatch, after: AnyMatch, event: MatchEvent) -> WaitingTimes | None:
-    """Return the waiting times of this deal once the release of its hands is ordered.
+    """Return the waiting times of this deal, as soon as the release of its hands is ordered.
 
     Before that, return None.
     """
@@ -370,7 +370,9 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
 
 
 def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
-    """Return the event and the id of each pair that was disqualified by a match at this table."""
+    """Return the pairs that matches at this table disqualified, each as tournament event and
+    pair id.
+    """
     match = play.match
     if not isinstance(match, GuandanMatch):
         return play.disqualified

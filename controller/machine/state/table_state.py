@@ -73,7 +73,9 @@ class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def read_waiting_times(released: Mapping[str, Any]) -> WaitingTimes | None:
-    """Return the waiting times in the data of a release, or None for a practice deal."""
+    """Return the waiting times from the data of an entry `released`, or None for a practice
+    deal.
+    """
     try:
         return msgspec.convert(released, WaitingTimes)
     except msgspec.ValidationError:

@@ -33,11 +33,11 @@ class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The clock of one duty, which `seat`, `side` or all four players have.
+    """The clock of one duty of a seat, of a side or of all four players.
 
-    If all four have it, `seat` and `side` are None. `repeats`: the last limit is repeated
-    (以下类推). `told` is the number of limits that were reported. `base_ms` is the running time
-    from which the next limit counts.
+    If all four have it, `seat` and `side` are None. `repeats` means that the last limit is
+    repeated (以下类推). `told` is the number of limits that were reported. `base_ms` is the running
+    time from which the next limit counts.
     """
 
     duty: ClockDuty
@@ -65,7 +65,9 @@ def next_due_ms(clock: DutyClock) -> int | None:
 
 
 def left_ms(clock: DutyClock, at_ms: int) -> int:
-    """Return the time left of the present limit at `at_ms`, or 0 if no limit or no time is left."""
+    """Return how many milliseconds of the present limit are left at `at_ms`, or 0 if no limit
+    is left.
+    """
     limit = _next_limit(clock)
     if limit is None:
         return 0
@@ -73,7 +75,8 @@ def left_ms(clock: DutyClock, at_ms: int) -> int:
 
 
 def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms`, and the reports since the last call, sorted by time.
+    """Return the clock at `at_ms`, and the reports that became due since the last tick, sorted
+    by time.
 
     A late, repeated or unnecessary call makes no difference: each report is returned once.
     """
@@ -120,7 +123,9 @@ def first_due_ms(clocks: DutyClocks) -> int | None:
 
 
 def tick_all(clocks: DutyClocks, at_ms: int) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return all clocks at `at_ms`, and all reports since the last call, sorted by time."""
+    """Return all clocks at `at_ms`, and the reports that became due since the last tick, sorted
+    by time.
+    """
     ticked = [tick(clock, at_ms) for clock in clocks]
     dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
     return tuple(clock for clock, _ in ticked), tuple(dues)
@@ -153,7 +158,8 @@ def remove_done(
 def restart_all_from_warning(
     clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
 ) -> DutyClocks:
-    """Return the clocks after a referee spoke the warning for a duty at `at_ms`.
+    """Return all clocks, with those of one duty restarted from the warning that a referee spoke
+    at `at_ms`.
 
     `restart_from_warning` does this for one clock.
     """
@@ -245,7 +251,7 @@ def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock 
 
 
 def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
-    """Return a clock for each side, which runs from the announced start on.
+    """Return a clock for each side, which measures how late the side is after the announced start.
 
     It ends when both players of the side are seated. A late side loses by default if the rulebook
     demands it (seed 003 R6.1, 004 C). Otherwise the tournament's regulations decide (seed 000 A20).

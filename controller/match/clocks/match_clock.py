@@ -37,7 +37,7 @@ class ClockMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableStop(msgspec.Struct, frozen=True, gc=False):
-    """A period in which this table was stopped while the clock of the area ran.
+    """An interruption at this table only, while the clock of the area ran.
 
     `to_ms` is None while the stop continues. `reason` is a fault's name, a count or a long ruling,
     from the table's journal.
@@ -49,7 +49,7 @@ class TableStop(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaClockStop(msgspec.Struct, frozen=True, gc=False):
-    """A stop of the clock of the whole area (全区停表): its reason, and who ordered it."""
+    """A pause of the clock of the whole area (全区停表): its reason, and who ordered it."""
 
     reason: str | None = None
     by: str | None = None
@@ -60,7 +60,7 @@ UNKNOWN_AREA_STOP = AreaClockStop()
 
 
 class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A proposal to add `add_ms` to this table's time, because of the stops `stops`.
+    """A proposal to add `add_ms` to this table's time, because the table was stopped (`stops`).
 
     A person must grant it.
     """
@@ -119,7 +119,7 @@ def new_match_clock(profile: GuandanProfile) -> MatchClock:
 
 
 def start(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock started at `at_ms`, when the area starts.
+    """Start the clock at `at_ms`, together with the clocks of the whole area, and return it.
 
     A running clock stays unchanged.
     """
@@ -127,7 +127,10 @@ def start(clock: MatchClock, at_ms: int) -> MatchClock:
 
 
 def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
-    """Return the clock paused at `at_ms` with the whole area. A paused clock stays unchanged."""
+    """Return the clock, paused at `at_ms` together with the whole area.
+
+    A paused clock stays unchanged.
+    """
     if clock.watch is None or clock.watch.is_paused:
         return clock
     return replace(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)
@@ -168,7 +171,8 @@ def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
 
 
 def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether the end of time stops a running deal, so that the deal does not count.
+    """Return whether a running deal stops and does not count, because the time of the match is
+    over.
 
     By the text of seed 000 A14.2.3–4 it does (即行结束). With `ending.at_time = "finish_started"` a
     deal that has begun is played to its end (seed 003 N4.4, 004 CN5).
@@ -193,7 +197,8 @@ def last_announcement(clock: MatchClock) -> ClockReportKind | None:
 
 
 def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms`, and the reports since the last call, sorted by time.
+    """Return the clock at `at_ms`, and the reports that became due since the last tick, sorted
+    by time.
 
     A late, repeated or unnecessary call makes no difference: each report is returned once.
     """
@@ -213,7 +218,7 @@ def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the match clock after the end of the table's stop at `at_ms`.
+    """Return the match clock after the table's interruption ended at `at_ms`.
 
     The clock is unchanged if the table was not stopped.
     """
@@ -224,7 +229,7 @@ def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
 
 
 def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
-    """Return how much time of the match a stop of the table has cost until `at_ms`.
+    """Return how much of the match's time an interruption at the table has cost until `at_ms`.
 
     A stop costs nothing while the area was paused too, or if time was up when it began.
     """
@@ -235,7 +240,8 @@ def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
 
 
 def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
-    """Return a proposal for the time that stops have cost, or None if no time is missing.
+    """Return a proposal to add the time that this table lost by interruptions, or None if none
+    is missing.
 
     A match without a time limit never misses any.
     """

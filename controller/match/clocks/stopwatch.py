@@ -16,8 +16,8 @@ class WatchPause(msgspec.Struct, frozen=True, gc=False):
 
 
 class Stopwatch(msgspec.Struct, frozen=True, gc=False):
-    """A stopwatch that runs from `starts_ms` on, which may be in the future, except in its
-    pauses.
+    """A stopwatch that starts at `starts_ms`, which may be in the future, and stands still in
+    its pauses.
     """
 
     starts_ms: int
@@ -60,7 +60,7 @@ def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
 
 
 def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
-    """Return when the stopwatch will have run for `duration_ms`, or None if it is paused before."""
+    """Return when the stopwatch will have run for `duration_ms`, or None if a pause comes first."""
     moment = watch.starts_ms + duration_ms
     for pause in watch.pauses:
         from_ms = max(pause.from_ms, watch.starts_ms)

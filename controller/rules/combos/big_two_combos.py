@@ -75,7 +75,7 @@ BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
 
 
 class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
-    """A combination of Big Two, with the card that decides between it and another one.
+    """A combination of Big Two, with the rank and suit by which it is compared with another.
 
     `faces` are its cards from low to high. `rank` and `suit` belong to the card that decides within
     the kind: 3…14 for 3…A, 15 for a 2 (in a straight: the rank of its place). Suits: ♦ 0, ♣ 1, ♥ 2,
@@ -106,7 +106,7 @@ def single_value(face: Face) -> tuple[int, int]:
 def readings(
     cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> tuple[BigTwoCombo, ...]:
-    """Return the combination that the cards form as one play, or an empty tuple.
+    """Return the one combination that the cards form, or an empty tuple if they form none.
 
     A pack of 52 cards has no joker and no face twice. A play with a joker or with equal faces is
     therefore no combination.
@@ -135,7 +135,7 @@ def can_beat(
 def can_follow(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if two plays can be compared, because their kinds fit.
+    """Return True if the kinds of two plays allow a comparison.
 
     Plays of the same kind fit. If `five_cards` is "one_class", five cards may follow any five. A9.4
     ranks the kinds, against the wording of A7 (provisional). Source: seed 002 A7, A9.3.
@@ -146,7 +146,7 @@ def can_follow(
 
 
 def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
-    """Return a sort key for comparable plays: first the kind if they have five cards, then the
+    """Return a sort key for plays: the kind (only for five cards), then rank and suit of the
     deciding card.
     """
     place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
@@ -187,7 +187,7 @@ def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[F
 
 
 def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
-    """Return a combination that is compared by the highest of the cards `deciding`.
+    """Return a combination whose deciding card is the highest of `deciding`.
 
     In a run the last card decides, at its rank in the run. The last card is never a 2 or a low ace.
     """
@@ -196,7 +196,10 @@ def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]
 
 
 class _BigTwoRule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The text of a rule with its article. `key`: the profile's key that decides the rule."""
+    """The text of one rule of Big Two, and the article that contains it.
+
+    `key`: the profile's key that decides the rule.
+    """
 
     en: str
     zh: str
@@ -223,7 +226,7 @@ _KEY_OF_KIND: dict[BigTwoKind, str] = {
 
 
 def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
-    """Return the rule with the key `rule`, with text and source as they are under `profile`.
+    """Return a rule by its key, with the text and the source that apply under `profile`.
 
     Raises KeyError for an unknown key.
     """

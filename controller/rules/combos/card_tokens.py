@@ -25,7 +25,9 @@ class NotationError(QuestionError):
     """
 
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
-        """Create the message `says` about `text[begin:end]`. An empty part is not quoted."""
+        """Create the error with the message `says` about the part `text[begin:end]` of a typed
+        text. An empty part is not quoted.
+        """
         self.place = place_of(text, begin)
         part = printable_text(text[begin:end])
         en = f'"{printable_text(text)}": place {self.place}, "{part}": ' if part else ""

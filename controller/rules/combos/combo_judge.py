@@ -48,7 +48,9 @@ from controller.rules.ranks import LEVEL_VALUE, is_joker, is_wild, natural_rank,
 
 
 def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
-    """Return a reading of a play in texts for people, with its cards in the order of laying."""
+    """Return texts for people about one combination that a play can form, with its cards in
+    order.
+    """
     name = COMBO_NAMES[combo.kind]
     if combo.rank == LEVEL_VALUE or not is_joker(combo.faces[0]):
         decides = rank_text(level if combo.rank == LEVEL_VALUE else combo.rank)
@@ -96,7 +98,7 @@ def bare_card_texts(play: TypedPlay) -> tuple[str, ...]:
 
 
 def _laid_cards(combo: Combo, play: TypedPlay, level: int) -> tuple[LaidCard, ...]:
-    """Return the cards of a reading in their places, with the wild card where it replaces a card.
+    """Return the cards of a combination in order; a wild card shows the card that it replaces.
 
     A wild card that can be itself takes the last such place.
     """
@@ -131,7 +133,7 @@ def judge_play(
     declare: str | None = None,
     on_declare: str | None = None,
 ) -> PlayRuling:
-    """Return the ruling whether `play` is legal as a lead, or on the play `on` if it is given.
+    """Return the ruling whether `play` may be led, or may follow the play `on` if that is given.
 
     `profile`: a loaded profile, or the name of a rulebook. `level`: a natural rank (2…14, None in
     Big Two). `declare` and `on_declare`: the players' declarations of the two plays. Plays and

@@ -45,7 +45,7 @@ _COMPARISON_RULES: dict[ComboKind, tuple[str, ...]] = {
 
 
 def rules_of_kind(combo: Combo, level: int) -> Iterator[str]:
-    """Yield the rules by which the cards of a play are the combination `combo`."""
+    """Yield the rules that make the cards of a play the combination `combo`."""
     yield combo.kind
     if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
         yield "long_bomb"
@@ -63,7 +63,7 @@ def rules_of_choice(
     declaration: ComboDeclaration | None,
     table: Combo | None = None,
 ) -> Iterator[str]:
-    """Yield the rules by which the first of the readings `left` counts, and no other.
+    """Yield the rules that choose the first of several combinations that the same cards can form.
 
     `found`: all readings of the play. `left`: the readings that remain after the declaration.
     """
@@ -78,8 +78,7 @@ def rules_of_choice(
 
 
 def prefer_kind_on_table(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
-    """Return the readings of an undeclared play, those of the same kind as the play on the table
-    first.
+    """Return the combinations that an undeclared play can form, first those of the table's kind.
 
     Only readings of the highest class move. Otherwise a play that can follow would not be read as
     one that follows (provisional).
@@ -190,7 +189,7 @@ for _rule, _groups in _mistake_patterns():
 
 
 def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) -> Iterator[str]:
-    """Yield the rules about the suits that were assumed for cards without a suit.
+    """Yield the rules that explain which suits were assumed for cards typed without a suit.
 
     `combo`: the combination that the play counts as. `hearts`: number of wild cards that neither
     play shows. The rules are keys of combo_rules.COMBO_RULES.
@@ -209,8 +208,8 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
 def contained_notes(
     play: TypedPlay, kinds: tuple[ComboKind, ...], level: int, hearts: int
 ) -> Iterator[str]:
-    """Yield the names of notes about assumed suits, if other suits would change the list of
-    contained combinations.
+    """Yield the names of notes about assumed suits, if other suits would allow other
+    combinations.
     """
     if "straight_flush" not in kinds and any(
         "straight_flush" in contained_kinds(_as_if_of_suit(play, suit, level), level)
@@ -222,7 +221,7 @@ def contained_notes(
 
 
 def contained_kinds_as_written(play: TypedPlay, level: int) -> tuple[ComboKind, ...]:
-    """Return the kinds in a play, but no straight flush that depends on assumed suits."""
+    """Return the kinds that a play contains, without a straight flush that needs assumed suits."""
     kinds = contained_kinds(play.faces, level)
     written = [face for face, bare in _faces_with_bare(play) if not bare or is_wild(face, level)]
     if "straight_flush" in kinds and "straight_flush" not in contained_kinds(written, level):
@@ -235,7 +234,7 @@ def _faces_with_bare(play: TypedPlay) -> Iterator[tuple[Face, bool]]:
 
 
 def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
-    """Return the cards with all cards that have no written suit changed to `suit`.
+    """Return the cards of a play; those typed without a suit get the suit `suit`.
 
     No such card becomes wild.
     """
@@ -251,7 +250,9 @@ def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
 def _may_be_wild(
     play: TypedPlay, level: int, hearts: int, read: Callable[[tuple[Face, ...]], object]
 ) -> bool:
-    """Return True if a play would be read otherwise if its level cards without a suit were wild."""
+    """Return True if wild cards in place of level cards without a suit would change the
+    combinations.
+    """
     wild = HEARTS * len(RANKS) + level - 2
     faces, left = list(play.faces), hearts
     for n, (face, bare) in enumerate(_faces_with_bare(play)):

@@ -209,7 +209,7 @@ _UNDECLARED_PREFERENCE: dict[ComboKind, int] = {"plate": -1}
 
 
 class SortedCards(msgspec.Struct, frozen=True, gc=False):
-    """The cards of a play: the wild cards, the other cards, and the number of each rank in them."""
+    """The cards of a play, split into wild and other cards, and how many others have each rank."""
 
     wild_cards: tuple[Face, ...]
     natural_cards: tuple[Face, ...]

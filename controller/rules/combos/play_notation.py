@@ -36,7 +36,7 @@ def faces_of(rank: int) -> tuple[Face, ...]:
 def assign_suits(
     faces: Sequence[Face | None], ranks: Sequence[int], level: int | None, deck: Sequence[int]
 ) -> tuple[Face, ...]:
-    """Return `faces`, with a face of the rank in `ranks` in each place that contains None.
+    """Return `faces` with each None replaced by a face that has the rank at its place in `ranks`.
 
     The new face has the suit that is rarest in the play, so that no straight flush results. Hearts
     of the level, which would be wild, are used last. `deck`, the number of each of the 54 faces,
@@ -181,7 +181,10 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
 def _cards_of_word(
     text: str, tokens: list[CardToken], *, suits_decide: bool
 ) -> Iterator[_TypedCard]:
-    """Yield the cards of one word. The suit of each rank is before or after the rank."""
+    """Yield the cards that one word of a typed play names.
+
+    The suit of each rank is before or after the rank.
+    """
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
     in_chinese = ends_open and all(token.is_chinese_suit for token in suits)

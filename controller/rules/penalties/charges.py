@@ -47,7 +47,9 @@ class Charge(Incident, frozen=True, kw_only=True, gc=False):
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a seat that does not belong to the accused side, and a step below 1."""
+        """Refuse a seat that does not belong to the accused side, and a repetition number below
+        1.
+        """
         if self.seat is not None and side_of(self.seat) != self.side:
             raise ValueError(f"seat {self.seat} does not play for {self.side}")
         if self.step is not None and self.step < 1:

@@ -62,7 +62,9 @@ class OffenceLadder(ProfileTable, frozen=True):
     counted_at: tuple[CountedParty, ...] = ()
 
     def counted_for_step(self, step: int) -> CountedParty:
-        """Return the party whose offences are counted for step number `step`, from 0."""
+        """Return the party (player, pair or side) whose offences decide step number `step`,
+        from 0.
+        """
         return self.counted_at[step] if self.counted_at else self.counted
 
 
@@ -101,7 +103,9 @@ class Offence(ProfileTable, frozen=True):
     trait: OffenceTrait | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an offence without steps, a step without penalties, and an uncounted step."""
+        """Refuse steps that are missing or have no penalty, and steps whose offences nobody
+        counts.
+        """
         own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
         for where, ladder in (("", self._common_ladder()), *own):
             steps, owners = ladder.steps, ladder.counted_at

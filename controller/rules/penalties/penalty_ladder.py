@@ -37,7 +37,7 @@ EarlierCount = Callable[[PenaltyRecord, Charge, Offence], int | None]
 
 
 def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return the number of violations that the pair has in this round.
+    """Return how many earlier violations the accused pair has in this round.
 
     For a disturbance, earlier disturbances count too. Seed 000 A15.3.3 ①: the limit is the second
     time of either. A first disturbance is never raised (None).
@@ -52,7 +52,7 @@ def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int
 
 
 def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return the warnings of the side for play out of turn since its last foul for it.
+    """Return how many warnings for play out of turn the side has since its last such foul.
 
     Only warnings in this deal count. Return None for any other offence. Source: seed 003 R6.2.
     """
@@ -232,7 +232,7 @@ def _add_direct_foul(
 def _put_foul_first_if_harmed(
     charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
 ) -> LegalPenalties:
-    """Return `step`, with a foul before it if the offence harmed the other side.
+    """Return the penalties `step`, after a foul if the offence harmed the other side.
 
     Source: seed 000 A15.3.3 ②.
     """
@@ -306,7 +306,7 @@ def _offence_reason(template: str, row: Offence) -> Words:
 
 
 class LadderRung(msgspec.Struct, frozen=True):
-    """A rule that turns the penalty `below` into the penalty `above` after repetition.
+    """A rule that replaces a repeated penalty `below` by the higher penalty `above`.
 
     `limit`: the key of the profile with the number of repetitions.
     """
@@ -340,7 +340,9 @@ LADDER_RUNGS = (
 def _raised_by_record(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge, one: LegalPenalty
 ) -> tuple[LegalPenalty, ...]:
-    """Return the higher penalties that replace a penalty because of earlier ones, lowest first."""
+    """Return the higher penalties that replace a penalty because of earlier penalties, lowest
+    first.
+    """
     raised: tuple[LegalPenalty, ...] = ()
     penalty, row = one.penalty, find_offence(charge.offence)
     for rung in LADDER_RUNGS:

@@ -68,7 +68,7 @@ class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
 
 
 class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
-    """The consequence that `seat` loses the right to lead or follow.
+    """The consequence that `seat` may not lead or follow.
 
     It applies to the whole trick (圈), or once in the trick. Source: seed 000 A15.3.2.
     """
@@ -131,7 +131,7 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
-    """Return the name of a penalty, or of the lost rights if no penalty is recorded."""
+    """Return the name of a penalty; without a penalty, name the rights that were lost."""
     lost = []
     for effect in effects:
         if isinstance(effect, TurnLost):

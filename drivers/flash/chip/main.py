@@ -19,7 +19,9 @@ FAILED = "failed"
 
 
 def choose_slot(state: str) -> "tuple[str, bool, str]":
-    """Return the slot to run, whether it runs on trial, and the new text of the file `slot`."""
+    """Return the slot (`a` or `b`) to run, whether it runs on trial, and the file `slot`'s new
+    text.
+    """
     words = state.split()
     known = [word for word in words[:2] if word in SLOTS]
     if len(words) == 3 and len(known) == 2 and words[2].isdigit():
