@@ -69,9 +69,8 @@ async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
     """Return a stored sheet of a match: the newest, or that of a `version` (and `signed`)."""
-    kept = await _stored_sheets(
-        request, request.path_params["match"], request.query("table") or None
-    )
+    match, table = request.path_params["match"], request.query("table") or None
+    kept = await _stored_sheets(request, match, table)
     if not kept:
         raise RequestError(404, "no sheet of this match is stored", "没有这局的记分表存档")
     version, signed = request.number("version"), request.query("signed")
