@@ -209,7 +209,7 @@ class Client:
         command = msgspec.structs.replace(command, boot=self.boot)
         command = signed_commands.sign_command(command, self._endpoints.server_key, seed)
         reply = await self.send(command, timeout_s)
-        if reply.error is not None and reply.error.code == "OTHER_RUN":
+        if reply.error is not None and reply.error.code == _OTHER_RUN:
             # This command is not signed again. The next one requests the run first.
             self.boot = None
         return reply
@@ -303,5 +303,6 @@ class _HasBoot(msgspec.Struct):
     boot: str
 
 
+_OTHER_RUN: Final = "OTHER_RUN"
 _BOOT_DECODER: Final = msgspec.json.Decoder(_HasBoot)
 _REPLY_DECODER: Final = msgspec.json.Decoder(CommandReply)
