@@ -47,26 +47,21 @@ class BadCommand(Exception):
 def parse_command(payload: bytes) -> ClientCommand:
     """Return the command that `payload` contains. Raises BadCommand."""
     if (size := len(payload)) > MAX_COMMAND_BYTES:
-        raise BadCommand(
-            Words(f"{size} bytes", f"{size}字节"),
-            Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节"),
-            _read_id(payload),
-        )
+        found = Words(f"{size} bytes", f"{size}字节")
+        most = Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节")
+        raise BadCommand(found, most, _read_id(payload))
     try:
         command = _COMMAND_DECODER.decode(payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        found = Words(str(wrong), "无法读出命令")
-        raise BadCommand(
-            found, Words("a command in JSON", "一条命令"), _read_id(payload)
-        ) from wrong
+        found, expected = Words(str(wrong), "无法读出命令"), Words("a command in JSON", "一条命令")
+        raise BadCommand(found, expected, _read_id(payload)) from wrong
     if not 0 < (size := len(command.id)) <= MAX_ID_CHARACTERS:
         found = Words(f"an id of {size} characters", f"id 为{size}个字符")
         raise BadCommand(found, Words(f"1 to {MAX_ID_CHARACTERS}", f"1至{MAX_ID_CHARACTERS}个"))
     if is_too_deep(command.args):
         found = Words("arguments nested too deeply", "参数嵌套过深")
-        raise BadCommand(
-            found, Words(f"at most {MAX_ARGUMENT_DEPTH}", f"至多{MAX_ARGUMENT_DEPTH}层"), command.id
-        )
+        most = Words(f"at most {MAX_ARGUMENT_DEPTH}", f"至多{MAX_ARGUMENT_DEPTH}层")
+        raise BadCommand(found, most, command.id)
     return command
 
 

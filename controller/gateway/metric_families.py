@@ -196,11 +196,18 @@ def _build_metrics(
 ) -> Iterator[Metric]:
     numbers, histograms = _group_by_family(samples), _group_by_family(distributions)
     for key, family in METRIC_FAMILIES.items():
+        name = METRIC_PREFIX + family.name
         if family.kind == "histogram" and key in histograms:
-            yield _histogram_metric(family, histograms[key])
+            histogram = HistogramMetricFamily(name, family.help, labels=family.labels)
+            for told in histograms[key]:
+                bounds = [*map(str, told.bounds_s), "+Inf"]
+                # Prometheus expects cumulative counts by upper bound.
+                buckets = list(zip(bounds, accumulate(told.counts), strict=True))
+                histogram.add_metric(told.labels, buckets, told.sum_s)
+            yield histogram
         elif key in numbers:
             kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-            metric = kind(METRIC_PREFIX + family.name, family.help, labels=family.labels)
+            metric = kind(name, family.help, labels=family.labels)
             for sample in numbers[key]:
                 metric.add_metric(sample.labels, sample.value)
             yield metric
@@ -215,13 +222,3 @@ def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValu
         if family is not None and len(family.labels) == len(each.labels):
             found.setdefault(each.name, []).append(each)
     return found
-
-
-def _histogram_metric(family: MetricFamily, distributions: Sequence[MetricDistribution]) -> Metric:
-    """Return a histogram as Prometheus expects it, with cumulative counts by upper bound."""
-    metric = HistogramMetricFamily(METRIC_PREFIX + family.name, family.help, labels=family.labels)
-    for told in distributions:
-        bounds = [*map(str, told.bounds_s), "+Inf"]
-        buckets = list(zip(bounds, accumulate(told.counts), strict=True))
-        metric.add_metric(told.labels, buckets, told.sum_s)
-    return metric

@@ -68,12 +68,9 @@ async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
 
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return the newest stored sheet of a match, optionally with a given version and number of
-    signatures.
-    """
-    kept = await _stored_sheets(
-        request, request.path_params["match"], request.query("table") or None
-    )
+    """Return the newest stored sheet of a match, or the one with the `version` of the request."""
+    match, table = request.path_params["match"], request.query("table") or None
+    kept = await _stored_sheets(request, match, table)
     if not kept:
         raise RequestError(404, "no sheet of this match is stored", "没有这局的记分表存档")
     version, signed = request.number("version"), request.query("signed")

@@ -109,7 +109,13 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
     counts = cards_due(match, profile.hand)
     if not isinstance(profile, GuandanProfile):
         return RulingDeskView(counts=counts)
-    told = await _ruling_record(request)
+    table, archive = request.path_params["id"], request.console.archive
+
+    def read_record() -> RulingRecord:
+        begun = archive.last_number_of(table, {MATCH_START})
+        return read_rulings(archive.events(table, since=max(0, begun - 1)) if begun else ())
+
+    told = await request.console.read_after_flush(read_record)
     return RulingDeskView(
         cases=build_ruling_views(profile, told, match.rulings, match.deal or 0),
         counters=count_penalties(match, told),
@@ -180,17 +186,6 @@ def _table_state(request: ConsoleRequest) -> PublicState:
     if state is None:
         raise RequestError(409, "no state of this table was received yet", "尚未收到该台数据")
     return state
-
-
-async def _ruling_record(request: ConsoleRequest) -> RulingRecord:
-    """Read the rulings of the table's present match from the archive."""
-    table, archive = request.path_params["id"], request.console.archive
-
-    def found() -> RulingRecord:
-        begun = archive.last_number_of(table, {MATCH_START})
-        return read_rulings(archive.events(table, since=max(0, begun - 1)) if begun else ())
-
-    return await request.console.read_after_flush(found)
 
 
 @cache

@@ -219,9 +219,8 @@ def _console_key(folder: Path, role: Role) -> ConsoleKey:
     if public.curve != own.curve or public.proof is None or public.has_secrets:
         why_not = f"{file}: does not belong to the secret key beside it"
         return ConsoleKey(role=role, name=own.name, why_not=why_not)
-    return ConsoleKey(
-        role=role, name=own.name, fingerprint=fingerprint(own), file=f"{own.name}.key"
-    )
+    name = own.name
+    return ConsoleKey(role=role, name=name, fingerprint=fingerprint(own), file=f"{name}.key")
 
 
 ROUTES: Final = (

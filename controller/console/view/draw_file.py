@@ -163,11 +163,9 @@ def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
     """
     line, heading = lines[0]
     known = {called: key for key, column in COLUMNS.items() for called in (column.zh, key)}
+    known[""] = ""
     named: list[str] = []
     for cell in heading:
-        if not cell:
-            named.append("")
-            continue
         key = known.get(cell.lower())
         if key is None:
             raise UnreadableDraw(
@@ -175,7 +173,7 @@ def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
                 f'no column is called "{cell[:MAX_CELL_LENGTH]}"',
                 f"无法识别的列：{cell[:MAX_CELL_LENGTH]}",
             )
-        if key in named:
+        if key and key in named:
             raise UnreadableDraw(line, "this column is there twice", "此列重复", cell)
         named.append(key)
     lacking = [column for key, column in COLUMNS.items() if column.needed and key not in named]

@@ -140,8 +140,7 @@ def _describe_verdict(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_match_start(data: EventData, context: DealContext) -> Words:
-    said = data.get("meeting", {})
-    pairs = said.get("pairs", {})
+    pairs = data.get("meeting", {}).get("pairs", {})
     names = [pairs[side].get("name", "") for side in ("NS", "EW") if side in pairs]
     rules = phrases.rulebook_name(str(data.get("profile")))
     return Words(
@@ -160,8 +159,7 @@ def _describe_match_events(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_start(data: EventData, context: DealContext) -> Words:
-    release = data.get("release") or {}
-    version = release.get("version", data.get("version"))
+    version = (data.get("release") or {}).get("version", data.get("version"))
     return Words(f"the table's program started, version {version}", f"本台程序启动，版本{version}")
 
 

@@ -122,19 +122,15 @@ def _approve(case: RulingCase, decision: _DecisionData) -> RulingCase:
     )
 
 
-def _reject(case: RulingCase, decision: _DecisionData) -> RulingCase:
-    return msgspec.structs.replace(
+_DECISIONS: Final[Mapping[str, Callable[[RulingCase, _DecisionData], RulingCase]]] = {
+    "RulingApproved": _approve,
+    "RulingRejected": lambda case, decision: msgspec.structs.replace(
         case,
         state="rejected",
         rejected_by=decision.by,
         rejection_entered_by=decision.entered_by,
         ended_ms=decision.at_ms,
-    )
-
-
-_DECISIONS: Final[Mapping[str, Callable[[RulingCase, _DecisionData], RulingCase]]] = {
-    "RulingApproved": _approve,
-    "RulingRejected": _reject,
+    ),
     "VerbalConfirmed": lambda case, decision: msgspec.structs.replace(
         case, confirmed_by=decision.by
     ),

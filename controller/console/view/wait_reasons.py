@@ -126,8 +126,7 @@ def list_table_reasons(
                 action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
             )
         )
-    if freshness in UNHEARD_WORDS:
-        words = UNHEARD_WORDS[freshness]
+    if (words := UNHEARD_WORDS.get(freshness)) is not None:
         rank, name = Urgency.UNHEARD, freshness.value
         found.append(fill_struct(WaitReason, rank=rank, name=name, since_ms=since_ms, words=words))
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
