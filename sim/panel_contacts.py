@@ -18,12 +18,7 @@ BUTTONS: Final[Mapping[str, int]] = {
     "east_red": 26,
 }
 SWITCHES: Final[Mapping[str, int]] = {"lid": 5, "estop": 6}
-LAMPS: Final[Mapping[str, int]] = {
-    "lamp_red": 16,
-    "lamp_amber": 20,
-    "lamp_green": 21,
-    "buzzer": 12,
-}
+LAMPS: Final[Mapping[str, int]] = {"lamp_red": 16, "lamp_amber": 20, "lamp_green": 21, "buzzer": 12}
 # The time that a tap presses a button.
 TAP_MS = 150.0
 

@@ -112,10 +112,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().close()
 
     def call_soon(
-        self,
-        callback: Callable[[*_Args], object],
-        *args: *_Args,
-        context: Context | None = None,
+        self, callback: Callable[[*_Args], object], *args: *_Args, context: Context | None = None
     ) -> asyncio.Handle:
         """Run `callback(*args)` in the next turn."""
         if self.is_closed():
@@ -125,10 +122,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return handle
 
     def call_soon_threadsafe(
-        self,
-        callback: Callable[[*_Args], object],
-        *args: *_Args,
-        context: Context | None = None,
+        self, callback: Callable[[*_Args], object], *args: *_Args, context: Context | None = None
     ) -> asyncio.Handle:
         """Run `callback(*args)` in the next turn. Only the loop's own thread may call this.
 

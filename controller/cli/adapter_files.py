@@ -27,8 +27,7 @@ HexBytes = Annotated[
     ),
 ]
 PrintableText = Annotated[
-    str,
-    Meta(pattern=r"^[!-~]{1,64}$", description="1 to 64 printable ASCII characters, no blank"),
+    str, Meta(pattern=r"^[!-~]{1,64}$", description="1 to 64 printable ASCII characters, no blank")
 ]
 
 

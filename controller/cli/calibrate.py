@@ -17,12 +17,7 @@ from controller.acceptance.calibration import (
 from controller.acceptance.selftest_figures import SelftestFigures
 from controller.acceptance.selftest_session import MachineNotReady, SelftestSession
 from controller.cli import CliError
-from controller.cli.maintenance import (
-    exclude_machine,
-    open_boards,
-    read_card_set,
-    run_until_signal,
-)
+from controller.cli.maintenance import exclude_machine, open_boards, read_card_set, run_until_signal
 from controller.cli.options import ANY_PATH, FILE
 from controller.config import TableConfig, load_table
 

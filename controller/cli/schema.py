@@ -39,8 +39,7 @@ Signature = Annotated[
     str, Meta(pattern="^[0-9a-f]{128}$", description="over all but key and sig, in hex")
 ]
 Boot = Annotated[
-    str,
-    Meta(pattern="^[0-9a-f]+$", description="the run of the table that it is for, in hex"),
+    str, Meta(pattern="^[0-9a-f]+$", description="the run of the table that it is for, in hex")
 ]
 CommandId = Annotated[
     str,

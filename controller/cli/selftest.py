@@ -22,12 +22,7 @@ from controller.acceptance.selftest_report import (
 from controller.acceptance.selftest_run import run_selftest
 from controller.acceptance.selftest_session import SelftestSession
 from controller.cli import CliError
-from controller.cli.maintenance import (
-    exclude_machine,
-    open_boards,
-    read_card_set,
-    run_until_signal,
-)
+from controller.cli.maintenance import exclude_machine, open_boards, read_card_set, run_until_signal
 from controller.cli.options import ANY_PATH, FILE, FOLDER, WholeNumber
 from controller.config import TableConfig, load_table
 from controller.host.atomic_files import replace_file

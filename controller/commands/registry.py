@@ -172,9 +172,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         bound_to="machine",
     ),
     "confirm": _match(
-        ConfirmArgs,
-        "press the green button (确认); a referee: for both sides",
-        roles=_AT_TABLE,
+        ConfirmArgs, "press the green button (确认); a referee: for both sides", roles=_AT_TABLE
     ),
     "out": _match(
         OneSeatArgs, "report a player as out; a referee's report is final", roles=_AT_TABLE

@@ -277,7 +277,4 @@ def _plain_value(value: Any) -> FieldValue:
 
 _STATUS_DECODERS: dict[
     BoardKind, Callable[[bytes], typed_boards.DealerStatus | typed_boards.ReaderStatus]
-] = {
-    "dealer": typed_boards.decode_dealer_status,
-    "reader": typed_boards.decode_reader_status,
-}
+] = {"dealer": typed_boards.decode_dealer_status, "reader": typed_boards.decode_reader_status}

@@ -425,8 +425,4 @@ class BlockSplitter:
 
     def _counts(self) -> dict[str, int]:
         decoder = self._decoder
-        return {
-            "junk": decoder.junk,
-            "crc error": decoder.crc_errors,
-            "oversize": decoder.oversize,
-        }
+        return {"junk": decoder.junk, "crc error": decoder.crc_errors, "oversize": decoder.oversize}

@@ -14,13 +14,7 @@ import msgspec
 from controller.cards import FACE_COUNT
 from controller.client.client import Client
 from controller.deal.ledger import SEATS
-from controller.messages import (
-    AttemptOutcome,
-    LandedCards,
-    MachinePhase,
-    PublicState,
-    Role,
-)
+from controller.messages import AttemptOutcome, LandedCards, MachinePhase, PublicState, Role
 from controller.rules.profile import Profile
 from controller.seats import POCKETS
 from sim.tables.table_processes import TableProcess

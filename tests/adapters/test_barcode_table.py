@@ -14,15 +14,7 @@ from controller.vault.vault import MAX_LOOKS
 from drivers.firmware import protocol
 from sim.mechanics.cards import PhysicalCard
 from tests.adapters.peer import END_OF_LINE, printed
-from tests.adapters.rig import (
-    ENGINE,
-    READS_MS,
-    Says,
-    Table,
-    adapter_at,
-    barcode_table,
-    plainly,
-)
+from tests.adapters.rig import ENGINE, READS_MS, Says, Table, adapter_at, barcode_table, plainly
 
 pytestmark = pytest.mark.virtual
 Answers = Callable[[int, bytes | None], Says]

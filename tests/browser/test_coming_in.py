@@ -51,9 +51,7 @@ async def test_a_referee_logs_in_and_sees_the_hall_in_his_language(people: Peopl
         await referee.shot("hall")
 
 
-async def test_the_language_that_somebody_chooses_before_he_logs_in_holds(
-    at_door: People,
-) -> None:
+async def test_the_language_that_somebody_chooses_before_he_logs_in_holds(at_door: People) -> None:
     """He is known as a reader of Chinese, and his browser is Chinese, too."""
     at_door.watched.expected |= {401}
     person = await at_door.comes("Li Na", Role.REFEREE, language="zh")

@@ -47,8 +47,7 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await again.get_by_role("button", name=said("rulings.to-charge")).click()
     answer = referee.page.locator(".charge .answer").first
     ruled = said.either(
-        "第2次超时：记违例，停止出牌权一次（A21.1）",
-        "step 2: violation, this turn is lost (A21.1)",
+        "第2次超时：记违例，停止出牌权一次（A21.1）", "step 2: violation, this turn is lost (A21.1)"
     )
     await expect(answer).to_contain_text(ruled)
     await referee.rules(answer)

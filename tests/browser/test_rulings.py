@@ -214,8 +214,7 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     await referee.answers()
     await until(lambda: played.match.spoken)
     entered = said.either(
-        "裁判长Chen（口头），ref（裁判员）录入",
-        "Chen (chief, by word), entered by ref (referee)",
+        "裁判长Chen（口头），ref（裁判员）录入", "Chen (chief, by word), entered by ref (referee)"
     )
     await expect(referee.page.locator(".corrected")).to_contain_text(entered)
     await chief.opens("desk")

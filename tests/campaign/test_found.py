@@ -21,10 +21,7 @@ FOUND = [
     (
         "a lost landing and a flutter were counted as two landings",
         ("fl.1", "fl.2", "fl.3"),
-        (
-            ("committed", 0, "on_the_floor:at=30"),
-            ("shuffled", 3100, "sensor_bounce:sensor=land_2"),
-        ),
+        (("committed", 0, "on_the_floor:at=30"), ("shuffled", 3100, "sensor_bounce:sensor=land_2")),
     ),
     (
         "a window that flutters brought a card that was not there",

@@ -42,9 +42,7 @@ def test_a_campaign_that_stops_ends_with_the_first_life_that_has_a_finding(jobs:
     assert [report.seed for report in ran.reports] == ["1.1", "1.2", "1.3"]
 
 
-def test_a_later_finding_that_comes_first_does_not_make_the_campaign_longer(
-    tmp_path: Path,
-) -> None:
+def test_a_later_finding_that_comes_first_does_not_make_the_campaign_longer(tmp_path: Path) -> None:
     ran = run_lives(plans(30, tmp_path), first_last, jobs=4, stop=True)
     assert [report.seed for report in ran.reports] == ["1.1", "1.2", "1.3"]
 

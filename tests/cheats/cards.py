@@ -11,9 +11,7 @@ from controller.machine.attempts.card_loop import CardLoop
 from controller.machine.boards.board_log import BoardLog
 from drivers.board_events import BoardEventCode, Outlet
 from tests.cheats.changed import BOOK, DEALING, VICTIM, WIRE_LOG, Cheat
-from tests.cheats.evenings import (
-    THREE_DEALS,
-)
+from tests.cheats.evenings import THREE_DEALS
 
 NOT_AS_COMMITTED = "this hand is not the one that was committed to"
 

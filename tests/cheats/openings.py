@@ -9,10 +9,7 @@ from controller.journal.packed_board_events import BoardEventFields
 from controller.machine.attempts.attempt_writer import AttemptWriter
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, VAULT, VICTIM, Cheat
-from tests.cheats.evenings import (
-    THREE_DEALS,
-    WITHDRAWN,
-)
+from tests.cheats.evenings import THREE_DEALS, WITHDRAWN
 
 NO_SEED = "the revealed seed does not give the published commitment"
 OTHER_HANDS = "the opened hands are not those that were bound"

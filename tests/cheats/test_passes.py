@@ -61,11 +61,7 @@ ROW = "the board did 200: one of the two was changed"
     ids=["fewer", "none", "more than the row", "no row"],
 )
 async def test_passes_that_are_not_those_promised_are_found(
-    change: Change,
-    found: str,
-    on_feed: str,
-    honest: HonestSessions,
-    tmp_path: Path,
+    change: Change, found: str, on_feed: str, honest: HonestSessions, tmp_path: Path
 ) -> None:
     await honest.spend(THREE_DEALS)
     journal, feed = changed(tmp_path, change)

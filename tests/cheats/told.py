@@ -8,12 +8,7 @@ from controller.machine.attempts.attempt_run import AttemptRun
 from controller.machine.attempts.attempt_writer import AttemptWriter
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, RUN, VAULT, VICTIM, Cheat
-from tests.cheats.evenings import (
-    A_CARD_READ_TWICE,
-    A_THIRD_COPY,
-    BIG_TWO,
-    THREE_DEALS,
-)
+from tests.cheats.evenings import A_CARD_READ_TWICE, A_THIRD_COPY, BIG_TWO, THREE_DEALS
 
 NO_SEED = "the revealed seed does not give the published commitment"
 

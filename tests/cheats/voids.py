@@ -254,11 +254,7 @@ CHEATS = (
     Cheat(
         name="an attempt that is dropped, and its number used again",
         gains="hands that it does not like never were, and no number is missing",
-        parts={
-            RECORD: HidesAndNumbersAnew,
-            WIRE_LOG: EventsNumberedAnew,
-            BOOK: NumberedAnew,
-        },
+        parts={RECORD: HidesAndNumbersAnew, WIRE_LOG: EventsNumberedAnew, BOOK: NumberedAnew},
         evening=A_VOID_BETWEEN,
         found="the events between them are not here",
         on_feed=None,

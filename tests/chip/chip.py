@@ -415,13 +415,7 @@ class Dma:
         return treq_sel
 
     def config(
-        self,
-        *,
-        read: "array.array[int]",
-        write: StateMachine,
-        count: int,
-        ctrl: int,
-        trigger: bool,
+        self, *, read: "array.array[int]", write: StateMachine, count: int, ctrl: int, trigger: bool
     ) -> None:
         assert trigger
         assert ctrl == write.number, "words come when another one asks for them"

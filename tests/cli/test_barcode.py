@@ -162,9 +162,7 @@ def person(laid: Laid, answers: dict[str, list[Any]]) -> Callable[[str], str]:
 def test_each_card_is_shown_read_twice_alike_and_written_at_once(nearly: Path, laid: Laid) -> None:
     before = nearly.read_text(encoding="utf-8")
     learn_cards(
-        nearly,
-        "A",
-        person(laid, {"♦A": [[b"new"] * 2], "SJ": [[b"x", b"y", b"y"]], "BJ": ["q"]}),
+        nearly, "A", person(laid, {"♦A": [[b"new"] * 2], "SJ": [[b"x", b"y", b"y"]], "BJ": ["q"]})
     )
     profile = load_barcode_file(nearly)
     assert profile.codes[b"new"] == (51, 0)
@@ -196,11 +194,7 @@ def test_it_goes_on_where_it_was_ended(
     ],
 )
 def test_what_is_no_new_code_is_refused_and_the_card_asked_for_again(
-    nearly: Path,
-    laid: Laid,
-    sees: list[bytes],
-    says: str,
-    capsys: pytest.CaptureFixture[str],
+    nearly: Path, laid: Laid, sees: list[bytes], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = nearly.read_bytes()
     learn_cards(nearly, "A", person(laid, {"♦A": [sees, "q"]}))

@@ -19,10 +19,7 @@ def own(tmp_path: Path) -> Endpoints:
     create_table_keys(tmp_path / "state")
     table = read_certificate(tmp_path / "state" / KEYS_FOLDER / "table.key")
     where = Endpoints(
-        table="T01",
-        feed="tcp://127.0.0.1:1",
-        commands="tcp://127.0.0.1:2",
-        server_key=table.curve,
+        table="T01", feed="tcp://127.0.0.1:1", commands="tcp://127.0.0.1:2", server_key=table.curve
     )
     write_endpoints(tmp_path / "state", where)
     return where

@@ -233,9 +233,7 @@ def test_signed_heads_are_kept_once(archive: Archive) -> None:
     assert archive.disagreements() == []
 
 
-def test_a_head_that_contradicts_one_kept_before_is_kept_and_told_with_it(
-    archive: Archive,
-) -> None:
+def test_a_head_that_contradicts_one_kept_before_is_kept_and_told_with_it(archive: Archive) -> None:
     archive.write([WriteBatch(heads=(signed(4), signed(9)))])
     told = archive.write([WriteBatch(heads=(signed(9, "f"),))]).disagreements
     assert [(one.kind, one.kept, one.shown) for one in told] == [

@@ -215,7 +215,4 @@ def test_of_two_orders_the_one_that_most_tables_tell_of_is_the_areas() -> None:
 def test_a_reason_that_has_a_key_is_told_in_both_languages() -> None:
     found = area(standing_still(area_stop=STOPPED | {"reason": "at_table"}))
     assert found.stop is not None
-    assert (found.stop.why_en, found.stop.why_zh) == (
-        "the referee is at the table",
-        "裁判到台处理",
-    )
+    assert (found.stop.why_en, found.stop.why_zh) == ("the referee is at the table", "裁判到台处理")

@@ -108,10 +108,7 @@ async def test_a_draw_shows_and_sends_what_its_pairs_bring_along(
     console, lines = at
     keep(console.archive, "T09", drawn())
     shown = (await sent(referee)).json()
-    assert [row["brought"] for row in shown["matches"]] == [
-        {"NS": 0, "EW": 1},
-        {"NS": 0, "EW": 0},
-    ]
+    assert [row["brought"] for row in shown["matches"]] == [{"NS": 0, "EW": 1}, {"NS": 0, "EW": 0}]
     told = await laid_out(referee)
     assert all(one["reply"]["ok"] for one in told.values())
     first, second = (order.args["record"] for _, order in lines.laid)

@@ -27,12 +27,7 @@ from tests.match.table import GUANDAN, INTL, N, Table
 def shown(table: Table) -> PublicMatch:
     play = TableMatch(match=table.state)
     return public_match(
-        play,
-        profile=table.profile.name,
-        now_ms=table.at_ms,
-        deal=1,
-        leader=None,
-        turned_up=None,
+        play, profile=table.profile.name, now_ms=table.at_ms, deal=1, leader=None, turned_up=None
     )
 
 

@@ -91,8 +91,7 @@ def test_a_correction_by_his_word_waits_until_he_stands_by_it() -> None:
     (told,) = seen_by_chief(waiting, noted=HallNotes(first_seen_ms={name: 1000})).spoken
     assert (told.table, told.correction.row, told.since_ms) == ("T1", 3, 1000)
     assert told.by == Words(
-        "陈明 (chief, by word), entered by 李娜 (referee)",
-        "裁判长陈明（口头），李娜（裁判员）录入",
+        "陈明 (chief, by word), entered by 李娜 (referee)", "裁判长陈明（口头），李娜（裁判员）录入"
     )
 
 

@@ -159,9 +159,7 @@ async def test_who_may_not_lay_a_match_out_sends_none(at: tuple[RefereeConsole, 
             assert refused(await client.get("/api/draw/columns"))[0] == 403
 
 
-async def test_the_example_and_its_columns_are_told_in_both_languages(
-    referee: AsyncClient,
-) -> None:
+async def test_the_example_and_its_columns_are_told_in_both_languages(referee: AsyncClient) -> None:
     columns = (await referee.get("/api/draw/columns")).json()["columns"]
     assert [one["zh"] for one in columns][:3] == ["台号", "轮次", "局"]
     assert all(one["about"][0] and one["about"][1] for one in columns)

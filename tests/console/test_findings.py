@@ -147,9 +147,7 @@ async def test_a_hand_that_was_opened_before_the_console_began_is_in_the_archive
     await hall.findings.close()
 
 
-async def test_heads_that_contradict_each_other_are_read_from_the_archive(
-    archive: Archive,
-) -> None:
+async def test_heads_that_contradict_each_other_are_read_from_the_archive(archive: Archive) -> None:
     def head(byte: str) -> KeptHead:
         time = "2027-01-01T00:00:00+00:00"
         return KeptHead(

@@ -163,10 +163,7 @@ def test_numbers_without_end_are_not_remembered_without_end(
 def test_a_moment_that_is_none_is_not_taken(stamp: str) -> None:
     """Else it would stand in the archive, and nothing that reckons with it be shown again."""
     said = msgspec.to_builtins(state(calls=[call("button", seat="N")]))
-    for wrong in (
-        said | {"time": stamp},
-        said | {"calls": [said["calls"][0] | {"since": stamp}]},
-    ):
+    for wrong in (said | {"time": stamp}, said | {"calls": [said["calls"][0] | {"since": stamp}]}):
         with pytest.raises(MessageRejected, match="junk"):
             parse_state(msgspec.json.encode(wrong), "T01")
     with pytest.raises(MessageRejected, match="junk"):

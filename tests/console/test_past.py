@@ -101,10 +101,7 @@ def test_a_head_that_is_no_events_may_hide_something_until_the_table_has_said_al
     )
 
 
-@given(
-    entries=st.lists(st.sampled_from("ppphlw"), max_size=60),
-    seed=st.integers(0, 1 << 16),
-)
+@given(entries=st.lists(st.sampled_from("ppphlw"), max_size=60), seed=st.integers(0, 1 << 16))
 def test_a_mark_never_lies_behind_a_hole_whatever_is_lost(entries: list[str], seed: int) -> None:
     """p: a public entry that is heard, h: a private one, l: a public one that gets lost, w: the
     table is asked, and one entry is written while it answers."""

@@ -65,8 +65,7 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     table.does(match_events.ResultCorrected, **said, **word)
     (told,) = build_sheet_view(a_sheet(table)).corrected
     assert told.by == Words(
-        "陈明 (chief, by word), entered by 李娜 (referee)",
-        "裁判长陈明（口头），李娜（裁判员）录入",
+        "陈明 (chief, by word), entered by 李娜 (referee)", "裁判长陈明（口头），李娜（裁判员）录入"
     )
     assert told.confirmed == Words("not confirmed in writing yet", "待书面确认")
     (row,) = table.match.spoken

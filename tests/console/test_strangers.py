@@ -38,14 +38,7 @@ from controller.console.store.database import StoreError, open_engine
 from controller.console.store.database_schema import COMMAND_LOG
 from controller.messages import Role
 from tests.console.fake import PIN, now
-from tests.console.web import (
-    browser,
-    listening,
-    logged_in,
-    refused,
-    served,
-    standing,
-)
+from tests.console.web import browser, listening, logged_in, refused, served, standing
 from tests.waiting import turn, until
 
 LI = Account(name="Li Na", role=Role.REFEREE)

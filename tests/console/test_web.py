@@ -99,9 +99,7 @@ async def test_nothing_is_changed_without_the_pages_own_header(console: RefereeC
         assert (await client.get("/api/me")).status_code == 200
 
 
-async def test_every_answer_says_that_it_is_kept_and_framed_nowhere(
-    stranger: AsyncClient,
-) -> None:
+async def test_every_answer_says_that_it_is_kept_and_framed_nowhere(stranger: AsyncClient) -> None:
     for path in ("/api/me", "/login", "/nowhere", "/static/js/dom.mjs"):
         headers = (await stranger.get(path)).headers
         assert headers["content-security-policy"].startswith("default-src 'self'")

@@ -119,9 +119,7 @@ def test_another_cut_gives_another_sequence(seed: bytes, cut: int) -> None:
     assert len({first, other, uncut}) == 3
 
 
-def test_the_last_two_cards_fall_to_one_seat_as_often_as_chance_says(
-    scale: Any,
-) -> None:
+def test_the_last_two_cards_fall_to_one_seat_as_often_as_chance_says(scale: Any) -> None:
     # A random pocket among those not full would put them in one seat 81.5 % of the time.
     deals = scale(100_000)
     same = 0

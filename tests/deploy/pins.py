@@ -152,12 +152,7 @@ def panel() -> list[Pin]:
 
 
 TABLES: Final = {"dealer": dealer, "register": register, "reader": reader, "panel": panel}
-_TITLES: Final = {
-    "dealer": "pin",
-    "register": "input",
-    "reader": "pin",
-    "panel": "GPIO",
-}
+_TITLES: Final = {"dealer": "pin", "register": "input", "reader": "pin", "panel": "GPIO"}
 _PART: Final = re.compile(r"(?s)(<!-- pins: (\w+) -->\n).*?(<!-- end -->)")
 
 

@@ -76,10 +76,7 @@ class Confined:
             )
         )
         process = await asyncio.create_subprocess_exec(
-            *(INTERPRETER, confined.__file__, str(file)),
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=STDOUT,
+            *(INTERPRETER, confined.__file__, str(file)), stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
         )
         self._started.append(process)
         return process

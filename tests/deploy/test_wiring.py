@@ -8,15 +8,7 @@ import pytest
 
 from drivers.firmware import protocol
 from drivers.firmware.pins import GATE_MOVING
-from tests.deploy.pins import (
-    DRAWING,
-    PAGE,
-    TABLES,
-    USED,
-    labels,
-    named_in_hal,
-    tables,
-)
+from tests.deploy.pins import DRAWING, PAGE, TABLES, USED, labels, named_in_hal, tables
 
 _SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,13 +2,8 @@
 
 from controller.messages import Seat
 from controller.rules.big_two import card_points, deal_scores
-from controller.rules.big_two_ranking import (
-    compare_deal,
-    matchpoints_of,
-    max_matchpoints,
-    ranking_points,
-)
 from controller.rules.profile import BigTwoProfile
+from tests.rules.bigtwo.ranking import compare_deal, matchpoints_of, max_matchpoints, ranking_points
 
 Got = dict[str, object]
 ORDER: tuple[Seat, ...] = ("N", "W", "S", "E")

@@ -7,8 +7,8 @@ from controller.match.phase import MatchPhase
 from controller.match.sheet_rows import DealRow, EndRow, StoppedRow
 from controller.messages import Role
 from controller.rules.profile import GuandanProfile
-from controller.rules.regional_draw import regional_opponent
 from tests.examples.table import GRADES, Table, numbers, refusal
+from tests.rules.regional_draw import regional_opponent
 
 Got = dict[str, object]
 CHIEF = {"by": "chief", "role": Role.CHIEF}
@@ -89,12 +89,7 @@ def time_between_deals(
         rows = [row for row in table.match.sheet if isinstance(row, DealRow)]
         final_level = getattr(rows[-1].levels, level)
         reached.append(next(row.deal for row in rows if getattr(row.levels, level) == final_level))
-    return {
-        "levels": table.levels,
-        "reached_in_deals": reached,
-        "over": table.over,
-        **table.ending,
-    }
+    return {"levels": table.levels, "reached_in_deals": reached, "over": table.over, **table.ending}
 
 
 def time_in_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:

@@ -268,9 +268,7 @@ def test_a_card_that_comes_at_once_behind_another_is_believed_when_it_stays(
     assert [event.index for event in dealer.said(protocol.AT_READER)] == [1, 2]
 
 
-def test_a_purge_takes_a_card_that_was_not_believed_yet_for_no_new_one(
-    dealer: DealerLine,
-) -> None:
+def test_a_purge_takes_a_card_that_was_not_believed_yet_for_no_new_one(dealer: DealerLine) -> None:
     dealer.begin()
     dealer.feed()
     dealer.arrive()

@@ -290,9 +290,7 @@ def test_no_interleaving_of_words_edges_and_time_breaks_a_rule(seed: int, turns:
     finish(*play(random.Random(seed), turns))
 
 
-def test_many_random_attempts_break_no_rule_and_some_end_right(
-    scale: Callable[[int], int],
-) -> None:
+def test_many_random_attempts_break_no_rule_and_some_end_right(scale: Callable[[int], int]) -> None:
     right = resumed = 0
     for seed in range(scale(10_000)):
         line, machine = play(random.Random(seed), 900)

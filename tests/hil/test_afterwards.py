@@ -39,7 +39,7 @@ async def test_whatever_happens_behind_a_scenarios_back_is_found_and_spoils_no_o
 ) -> None:
     names = ["nothing", *MISCHIEF]
     shown = await scenarios(
-        *("-p", "tests.hil.mischief", "--mischief", ",".join(names), "-k", SHOWN, "-rA"),
+        *("-p", "tests.hil.mischief", "--mischief", ",".join(names), "-k", SHOWN, "-rA")
     )
     assert shown.code == 1
     parts = shown.said.split("_ ERROR at ")[1:]

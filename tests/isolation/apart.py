@@ -143,11 +143,7 @@ StartAs = Callable[..., Awaitable[Program]]
 
 
 async def probe(
-    user: User,
-    *,
-    paths: Sequence[str] = (),
-    pids: Sequence[int] = (),
-    sockets: Sequence[str] = (),
+    user: User, *, paths: Sequence[str] = (), pids: Sequence[int] = (), sockets: Sequence[str] = ()
 ) -> dict[str, set[Any]]:
     """Return what a user could do, deed by deed."""
     process = await asyncio.create_subprocess_exec(

@@ -52,11 +52,7 @@ async def test_a_table_of_two_users_deals_a_whole_deal_and_serves_clients(
 
 
 async def test_the_gateways_user_can_read_and_change_nothing_of_the_machine_in_mid_deal(
-    two_users: ApartTable,
-    sitting: People,
-    machine_user: User,
-    gateway_user: User,
-    sees_all: bool,
+    two_users: ApartTable, sitting: People, machine_user: User, gateway_user: User, sees_all: bool
 ) -> None:
     await sitting.deal_to_card()
     assert two_users.daemon is not None
@@ -178,10 +174,7 @@ async def test_each_part_runs_as_a_unit_of_its_own_and_as_no_other_user(
     async def unit(name: str, user: User) -> Program:
         return await start_as(user, "run", name, "--config", apart_boards.config)
 
-    for name, user, own in (
-        ("machine", gateway_user, MACHINE),
-        ("gateway", machine_user, GATEWAY),
-    ):
+    for name, user, own in (("machine", gateway_user, MACHINE), ("gateway", machine_user, GATEWAY)):
         done = await (await unit(name, user)).end()
         assert done.code == 2
         key = "table.user" if name == "machine" else "gateway.user"

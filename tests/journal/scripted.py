@@ -169,12 +169,7 @@ class ScriptedTable:
         counts = dict.fromkeys("NWSE", CARDS // 4) | landed | {"tray": tray}
         fed = min(CARDS, sum(counts.values()))
         self.step(
-            "verdict",
-            outcome=outcome,
-            reasons=list(reasons),
-            landed=counts,
-            fed=fed,
-            refed=0,
+            "verdict", outcome=outcome, reasons=list(reasons), landed=counts, fed=fed, refed=0
         )
 
     def play(

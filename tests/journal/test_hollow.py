@@ -20,13 +20,7 @@ from controller.journal.packed_board_events import (
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
 from tests.journal.findings import Write, rewritten, setting, what
-from tests.journal.scripted import (
-    ScriptedTable,
-    rechained,
-    whole_table,
-    write_journal,
-    write_rows,
-)
+from tests.journal.scripted import ScriptedTable, rechained, whole_table, write_journal, write_rows
 
 AT_LANDING = 3
 

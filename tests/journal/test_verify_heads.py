@@ -16,13 +16,7 @@ from controller.journal.verify import verify
 from controller.journal.verify.verify_report import VerifyReport
 from controller.messages import PublicEvent
 from controller.signing import signed_heads
-from tests.journal.scripted import (
-    TABLE_KEY,
-    Script,
-    rechained,
-    whole_table,
-    write_rows,
-)
+from tests.journal.scripted import TABLE_KEY, Script, rechained, whole_table, write_rows
 
 Write = Callable[[Script], list[PublicEvent]]
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))

@@ -79,9 +79,7 @@ def test_who_breaks_it_off_keeps_what_was_there(jobs: int) -> None:
     assert collected.deals.source.asked == 2_000
 
 
-def test_a_part_that_fails_is_told_and_the_others_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_part_that_fails_is_told_and_the_others_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def once(part: collecting.CollectionPart, entropy: Entropy) -> CollectedDeals:
         if part.number == 1:
             raise ValueError("the third\nstep")

@@ -204,10 +204,7 @@ def encode_recording(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
 
 def recorded(run: str) -> str:
     """Play a run of RUNS in virtual time; return its recording."""
-    with (
-        memory_folder() as folder,
-        asyncio.Runner(loop_factory=VirtualLoop) as runner,
-    ):
+    with memory_folder() as folder, asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return encode_recording(HEADER, runner.run(RUNS[run].chunks(folder))).decode()
 
 

@@ -137,11 +137,7 @@ def test_every_card_is_dealt_once_whatever_happens_between(
     after_ms=st.integers(0, 300),
 )
 def test_a_board_that_restarts_at_any_moment_voids_the_attempt_and_doubles_nothing(
-    make_rig: "MakeRig",
-    in_virtual_time: "InVirtualTime",
-    seed: int,
-    mischief: str,
-    after_ms: int,
+    make_rig: "MakeRig", in_virtual_time: "InVirtualTime", seed: int, mischief: str, after_ms: int
 ) -> None:
     async def main() -> None:
         rig = make_rig(seed, mischief)

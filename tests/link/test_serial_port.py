@@ -224,12 +224,7 @@ async def test_a_port_closed_before_it_could_tell_its_loss_tells_nothing(
 )
 @pytest.mark.parametrize("call", ["read", "write"])
 async def test_whatever_a_dead_port_raises_is_a_loss_and_nothing_more(
-    pty: Pty,
-    port: SerialPort,
-    owner: Owner,
-    mocker: MockerFixture,
-    failure: Exception,
-    call: str,
+    pty: Pty, port: SerialPort, owner: Owner, mocker: MockerFixture, failure: Exception, call: str
 ) -> None:
     port.open(owner.on_bytes, owner.on_lost)
     os.write(pty.master, b"something to read")

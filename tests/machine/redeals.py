@@ -289,15 +289,7 @@ async def _seen(
     why = ", ".join(proof.recalled or proof.reasons) or DASH
     barred = "barred" if used.barred else "the same" if ended else DASH
     return Seen(
-        stage,
-        trouble.reason,
-        trouble.how,
-        outcome,
-        why,
-        barred,
-        opened,
-        trouble.decides,
-        then,
+        stage, trouble.reason, trouble.how, outcome, why, barred, opened, trouble.decides, then
     )
 
 

@@ -153,10 +153,7 @@ class Sensible:
         for known in state.sets:
             if known.barred and known.id != machine.set_out:
                 back = BACKS[known.back]
-                yield (
-                    f"count {known.id}",
-                    partial(self._count, at, known.id, back),
-                )
+                yield (f"count {known.id}", partial(self._count, at, known.id, back))
         may_load = idle or (machine.phase is MachinePhase.RELEASED and (self.ahead or not playing))
         if not may_load:
             return
@@ -338,10 +335,7 @@ class Sensible:
         order = (order + rest)[:3]
         if set(order[:2]) in ({"N", "S"}, {"E", "W"}):
             order = order[:2]
-        yield (
-            f"result {match.deal}",
-            lambda: self._give(Role.REFEREE, "result", order=order),
-        )
+        yield (f"result {match.deal}", lambda: self._give(Role.REFEREE, "result", order=order))
 
     def _result(self, state: PublicState) -> Iterator[Named]:
         if not state.match.waiting_for:

@@ -37,9 +37,7 @@ async def test_a_board_lost_in_mid_deal_voids_it_and_the_table_deals_again_with_
         assert again.alerts == []
 
 
-async def test_two_boards_in_each_others_place_are_named_and_nothing_moves(
-    table: Tables,
-) -> None:
+async def test_two_boards_in_each_others_place_are_named_and_nothing_moves(table: Tables) -> None:
     async with table(board_ids=(READER_ID, DEALER_ID)) as trial:
         swapped = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert {alert.name for alert in swapped.alerts} == {"BOARDS_SWAPPED"}

@@ -195,9 +195,7 @@ def _spy(monkeypatch: pytest.MonkeyPatch, check: Callable[[frames.BoardCommand],
 
 
 @pytest.mark.virtual
-async def test_only_the_cutter_of_a_match_cuts_by_console_and_by_button(
-    runtime_dir: Path,
-) -> None:
+async def test_only_the_cutter_of_a_match_cuts_by_console_and_by_button(runtime_dir: Path) -> None:
     async with run_table_in_process(
         MechanicsSettings(), runtime_dir, profile=opening("match_end")
     ) as at:

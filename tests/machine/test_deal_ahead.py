@@ -179,9 +179,7 @@ async def test_what_is_dealt_ahead_is_the_next_deals_when_the_result_is_confirme
         assert released[-1].data["ready_to_button_ms"] == state.machine.ready_to_button_ms
 
 
-async def test_the_cut_ahead_is_the_next_seats_alone_and_stands_on_the_sheet(
-    table: Tables,
-) -> None:
+async def test_the_cut_ahead_is_the_next_seats_alone_and_stands_on_the_sheet(table: Tables) -> None:
     async with table(**AHEAD) as trial:
         await _committed(trial)
         assert trial.states[-1].machine.cutters == ["E"]  # after S, who cut the deal before

@@ -119,9 +119,7 @@ async def test_an_uncut_deal_says_so(table: Tables) -> None:
         assert held.fairness[-1].cut is None
 
 
-async def test_a_cut_that_does_not_come_calls_the_referee_and_may_still_come(
-    table: Tables,
-) -> None:
+async def test_a_cut_that_does_not_come_calls_the_referee_and_may_still_come(table: Tables) -> None:
     async with table() as trial:
         await trial.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
         await trial.send_command(Role.REFEREE, "start_deal")

@@ -222,9 +222,7 @@ async def test_an_attempt_ends_at_once_though_the_table_is_held() -> None:
 # -- whose pause it is --------------------------------------------------------
 
 
-async def test_each_pause_is_ended_by_its_owner_and_the_chief_ends_them_all(
-    ground: Ground,
-) -> None:
+async def test_each_pause_is_ended_by_its_owner_and_the_chief_ends_them_all(ground: Ground) -> None:
     async with ground.table() as trial:
         await STAGES["dealing"](trial)
         await ordered(trial, Role.CHIEF, "hold", reason="alarm")

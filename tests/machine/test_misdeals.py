@@ -178,9 +178,7 @@ async def test_a_barred_set_that_was_counted_is_shown_so_before_the_machine_is_c
         assert cleared.machine.phase is MachinePhase.FAULT
 
 
-async def test_an_open_lid_voids_the_attempt_even_when_the_hands_are_held(
-    table: Tables,
-) -> None:
+async def test_an_open_lid_voids_the_attempt_even_when_the_hands_are_held(table: Tables) -> None:
     async with table() as trial:
         await trial.play_attempt()
         trial.sim.world.set_lid(True)
@@ -208,13 +206,7 @@ async def test_two_misdeals_that_somebody_has_seen_to_still_wait_for_his_order(
 
 def committed(attempt: int, deal: int, match: str = "M1") -> JournalEntry:
     """An attempt is promised."""
-    data = {
-        "match": match,
-        "set": "S1",
-        "back": "A",
-        "commitment": "00",
-        "profile_hash": "00",
-    }
+    data = {"match": match, "set": "S1", "back": "A", "commitment": "00", "profile_hash": "00"}
     return JournalEntry(
         n=attempt,
         time="2027-01-01T00:00:00.000+00:00",

@@ -18,16 +18,7 @@ from controller.messages import CommandReply, MachinePhase, Offer, PublicState, 
 from controller.vault import dealt_hands
 from sim.tables.table_in_process import TableInProcess
 from tests.machine.disturber import Args
-from tests.machine.stages import (
-    MATCH,
-    PAIRS,
-    STAGES,
-    STEPS,
-    deal_two_due,
-    opened,
-    ordered,
-    refused,
-)
+from tests.machine.stages import MATCH, PAIRS, STAGES, STEPS, deal_two_due, opened, ordered, refused
 from tests.machine.tables import Tables
 from tests.machine.walk import PROFILES, Walk
 

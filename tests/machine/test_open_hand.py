@@ -115,9 +115,7 @@ async def test_only_a_chief_opens_a_hand(ground: Ground) -> None:
                 assert await refused(trial, role, "open_hand", **WHY) == "WRONG_ROLE", role
 
 
-async def test_no_hand_is_opened_before_the_first_lead_where_nobody_claims(
-    ground: Ground,
-) -> None:
+async def test_no_hand_is_opened_before_the_first_lead_where_nobody_claims(ground: Ground) -> None:
     async with ground.table() as trial:
         for stage, step in STEPS.items():
             await step(trial)

@@ -319,9 +319,7 @@ async def test_an_act_that_was_broken_off_is_over_all_the_same(
         hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
             patched.setattr(
-                at.machine.processor,
-                "action_for",
-                lambda cmd: ending(asyncio.CancelledError),
+                at.machine.processor, "action_for", lambda cmd: ending(asyncio.CancelledError)
             )
             with pytest.raises(asyncio.CancelledError):
                 await at.lasting.submit(hold)
@@ -407,9 +405,7 @@ def test_a_name_is_a_person(person: str | None) -> None:
 # -- what is known of orders that are over ----------------------------------------------------
 
 ids = st.text(max_size=3)
-answers = st.sampled_from(
-    [None, {"n": 1}, {}, Failure(code="STALE", message="m", action="a")],
-)
+answers = st.sampled_from([None, {"n": 1}, {}, Failure(code="STALE", message="m", action="a")])
 
 
 @given(st.lists(st.tuples(st.sampled_from("kl"), ids, answers), max_size=40))

@@ -213,9 +213,7 @@ async def test_the_chief_who_opened_a_hand_cannot_order_that_deals_redeal(ground
         assert await refused(trial, Role.CHIEF, "redeal", reason="no") == "OPENED_BY_YOU"
 
 
-async def test_the_chief_who_opened_a_hand_cannot_answer_the_claim_himself(
-    ground: Ground,
-) -> None:
+async def test_the_chief_who_opened_a_hand_cannot_answer_the_claim_himself(ground: Ground) -> None:
     async with ground.table() as trial:
         await STAGES["count_check"](trial)
         await ordered(trial, Role.TABLE, "claim_count", seat="N")

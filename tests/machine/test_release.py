@@ -161,9 +161,7 @@ async def test_hands_below_the_table_are_withdrawn_when_the_board_forgets_them(
         assert ended.fairness[-1].reasons == ["BOARD_RESET"]
 
 
-async def test_hands_that_are_recalled_are_told_with_their_reason_and_opened(
-    table: Tables,
-) -> None:
+async def test_hands_that_are_recalled_are_told_with_their_reason_and_opened(table: Tables) -> None:
     async with table() as trial:
         await trial.play_attempt()
         assert (await trial.send_command(Role.REFEREE, "release")).ok

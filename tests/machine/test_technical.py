@@ -143,19 +143,13 @@ async def test_what_a_board_took_before_it_went_away_is_in_the_journal(table: Ta
         rows = [row.entry.data for row in trial.machine.record.journal.entries()]
         ours = [row for row in rows if row.get("cmd") == "configure"]
         assert [row.get("result") for row in ours] == [
-            {
-                "board": "dealer",
-                "settings": {"feed_limit_ms": 700},
-                "unknown": {"jam_retries": 1},
-            },
+            {"board": "dealer", "settings": {"feed_limit_ms": 700}, "unknown": {"jam_retries": 1}},
             None,
         ]
         assert ours[1]["refused"] == "BOARD_AWAY"
 
 
-async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
-    table: Tables,
-) -> None:
+async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(table: Tables) -> None:
     async with table() as trial:
         await trial.wait_for_phase(MachinePhase.EMPTY)
         configure = trial.make_command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
@@ -254,9 +248,7 @@ async def test_a_deal_that_is_ordered_while_the_boards_are_tested_is_dealt(table
         await asyncio.wait({testing})
 
 
-async def test_a_calibration_brings_the_lift_down_before_it_tries_the_motors(
-    table: Tables,
-) -> None:
+async def test_a_calibration_brings_the_lift_down_before_it_tries_the_motors(table: Tables) -> None:
     async with table() as trial:
         await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.world.set_output("lift", LIFT_UP)

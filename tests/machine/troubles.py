@@ -320,10 +320,7 @@ TROUBLES: tuple[Trouble, ...] = (
     Trouble("LID_OPENED", "the lid is open when the boards begin", ("begin",)),
     Trouble("ESTOP_PRESSED", "the e-stop is pressed", (*_UNRELEASED, *AFTER), _estop),
     Trouble(
-        "SUPPLY_LOW",
-        "the motors' supply drops",
-        ("shuffling", "dealing", "held"),
-        _supply_sags,
+        "SUPPLY_LOW", "the motors' supply drops", ("shuffling", "dealing", "held"), _supply_sags
     ),
     Trouble("DRIVE_LOST", "a drive does not answer", ("shuffling", "dealing", "held"), _drive_gone),
     Trouble(

@@ -198,11 +198,7 @@ class Walk:
         assert at is not None
         command = at.make_command(role, cmd, about=about, **args)
         named = ClientCommand(
-            id=f"C{next(self._ids)}",
-            cmd=cmd,
-            deal=command.deal,
-            attempt=command.attempt,
-            args=args,
+            id=f"C{next(self._ids)}", cmd=cmd, deal=command.deal, attempt=command.attempt, args=args
         )
         return await self._sent(at, at.sign_command(named, SIGNERS[role]))
 

@@ -29,12 +29,7 @@ from controller.seats import SEATS
 
 from .people import charge_of, meeting
 
-INTL, H, N, B = (
-    "international-000",
-    "huaian-2017-001",
-    "huainan-2013-003",
-    "bcta-004",
-)
+INTL, H, N, B = ("international-000", "huaian-2017-001", "huainan-2013-003", "bcta-004")
 GUANDAN = (INTL, H, N, B)
 E = TypeVar("E")
 R = TypeVar("R", bound=SheetRowBase)

@@ -21,11 +21,7 @@ from controller.match.match_effects import (
     MatchCallReason,
     RefereeCalled,
 )
-from controller.match.referee_calls import (
-    TransferReason,
-    call_of_effect,
-    is_call_open,
-)
+from controller.match.referee_calls import TransferReason, call_of_effect, is_call_open
 from controller.match.refusals import Refusal
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile

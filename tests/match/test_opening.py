@@ -4,11 +4,7 @@ import msgspec
 import pytest
 
 from controller.match import match_events
-from controller.match.match_effects import (
-    ClockReported,
-    DealDue,
-    RefereeCalled,
-)
+from controller.match.match_effects import ClockReported, DealDue, RefereeCalled
 from controller.match.phase import MatchPhase
 
 from .table import INTL, B, N, Table, varied

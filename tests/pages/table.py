@@ -60,9 +60,7 @@ def _pages() -> Iterator[Page]:
         lasting=messages_page.lasting,
     )
     yield Page(
-        redeal_page.PAGE,
-        _whole(redeal_page.page),
-        checked_by="tests/machine/test_redeal_table.py",
+        redeal_page.PAGE, _whole(redeal_page.page), checked_by="tests/machine/test_redeal_table.py"
     )
     yield Page(VECTORS, _whole(vectors_anew), checked_by="tests/proof/test_vectors.py")
     for run in (*recorded_runs.RUNS, PTY_RECORDING):

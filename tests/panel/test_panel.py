@@ -124,9 +124,7 @@ async def test_a_press_just_too_short_is_not_held(rig: Rig) -> None:
     assert [press.kind for press in rig.presses] == [PressKind.DOWN, PressKind.SHORT]
 
 
-async def test_a_tap_that_begins_and_ends_while_the_loop_is_busy_is_a_short_press(
-    rig: Rig,
-) -> None:
+async def test_a_tap_that_begins_and_ends_while_the_loop_is_busy_is_a_short_press(rig: Rig) -> None:
     rig.move(GREEN_N, down=True, late_s=0.15)
     rig.move(GREEN_N, down=False, late_s=0)
     await asyncio.sleep(0.1)

@@ -29,9 +29,7 @@ async def phase(people: AtHall, wanted: MachinePhase) -> None:
         await people.later()
 
 
-async def test_a_tap_while_the_machine_process_stands_still_starts_the_deal(
-    tmp_path: Path,
-) -> None:
+async def test_a_tap_while_the_machine_process_stands_still_starts_the_deal(tmp_path: Path) -> None:
     plan = HallPlan(tmp_path / "state", speed=SPEED)
     async with run_hall(plan) as (table,), AtHall(table) as people:
         await phase(people, MachinePhase.EMPTY)

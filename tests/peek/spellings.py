@@ -157,7 +157,7 @@ _LETTER_TEXTS: dict[str, Say] = {
     "Chinese seats in a row": _joined("", lambda to: _CHINESE_SEATS[to][0]),
 }
 _LETTER_BYTES: dict[str, Write] = {
-    "GATE events": lambda run: b"".join(map(_gate, range(1, len(run) + 1), run)),
+    "GATE events": lambda run: b"".join(map(_gate, range(1, len(run) + 1), run))
 }
 _NUMBER_BYTES: dict[str, Write] = {
     "numbers": bytes,

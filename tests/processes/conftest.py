@@ -9,17 +9,7 @@ from tests.processes.gateway_double import gateways, honest, other
 from tests.processes.program import DEALTABLE, Done
 from tests.processes.tables import boards, dealtable, mark, people, start, table
 
-__all__ = [
-    "boards",
-    "dealtable",
-    "gateways",
-    "honest",
-    "mark",
-    "other",
-    "people",
-    "start",
-    "table",
-]
+__all__ = ["boards", "dealtable", "gateways", "honest", "mark", "other", "people", "start", "table"]
 
 
 @pytest.fixture(scope="session")

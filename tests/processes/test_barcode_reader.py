@@ -40,10 +40,7 @@ def profile(folder: Path, engine: Path) -> Path:
     cards = "".join(
         f'[[card]]\ncode = "{peer.printed(face, 0)}"\nface = "{text}"\nback = "A"\n'
         for face, text in enumerate(
-            [
-                *(f"{suit}{rank}" for suit in "♠♥♣♦" for rank in "23456789TJQKA"),
-                *("SJ", "BJ"),
-            ]
+            [*(f"{suit}{rank}" for suit in "♠♥♣♦" for rank in "23456789TJQKA"), *("SJ", "BJ")]
         )
     )
     path = folder / "barcode.toml"

@@ -58,11 +58,7 @@ def verified(journal: Path) -> Done:
 
 @pytest.mark.parametrize("column", ["n", "body", "head"])
 async def test_one_changed_byte_of_any_row_is_found_and_its_place_is_said(
-    demo: Demo,
-    column: str,
-    tmp_path: Path,
-    dealtable: Dealtable,
-    scale: Callable[[int], int],
+    demo: Demo, column: str, tmp_path: Path, dealtable: Dealtable, scale: Callable[[int], int]
 ) -> None:
     rng = random.Random(column)
     for number in range(scale(1000)):

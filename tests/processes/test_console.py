@@ -170,10 +170,7 @@ async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_ta
 async def test_it_ends_by_a_signal_with_its_pages_open_and_leaves_nothing(
     running: ConsoleProcess, table: TableProcess
 ) -> None:
-    async with (
-        referee(running, table) as client,
-        listening(client, "/stream/hall") as events,
-    ):
+    async with referee(running, table) as client, listening(client, "/stream/hall") as events:
         await events.next()
         assert running.process is not None
         running.process.send_signal(signal.SIGINT)

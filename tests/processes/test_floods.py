@@ -23,10 +23,7 @@ AT_ONCE = 4 * int(COMMAND_BURST)
 HUGE = 10_000_000
 
 FLOODS: dict[str, tuple[Callable[[int], bytes], set[str | None]]] = {
-    "reading": (
-        lambda n: b'{"id":"%d","cmd":"events","args":{"since":0}}' % n,
-        {None, "TOO_MANY"},
-    ),
+    "reading": (lambda n: b'{"id":"%d","cmd":"events","args":{"since":0}}' % n, {None, "TOO_MANY"}),
     "no signature": (lambda n: b'{"id":"%d","cmd":"release"}' % n, {"UNKNOWN_KEY", "TOO_MANY"}),
     "no JSON": (lambda n: b'{"id":"%d","cmd":' % n, {"BAD_COMMAND"}),
 }

@@ -27,11 +27,7 @@ class Two:
         self.clients = (table.client(role), table.client(role))
 
     async def say(
-        self,
-        cmd: str,
-        who: str,
-        about: tuple[int | None, int | None] = (None, None),
-        **args: Any,
+        self, cmd: str, who: str, about: tuple[int | None, int | None] = (None, None), **args: Any
     ) -> list[CommandReply]:
         """Send a command, its name its id, in turn from the clients of `who`: "abba".
 

@@ -14,10 +14,7 @@ CUT = 40
 async def test_all_that_is_heard_of_a_deal_fits_and_so_do_the_replies(table: TableProcess) -> None:
     heard: list[tuple[str, Any]] = []
     replies: list[tuple[str, CommandReply]] = []
-    async with (
-        table.client(Role.REFEREE) as referee,
-        table.client(Role.TABLE) as player,
-    ):
+    async with table.client(Role.REFEREE) as referee, table.client(Role.TABLE) as player:
         replies.append(("release", await referee.ask("release", deal=1, attempt=1)))  # too early
         async for message in referee.feed():
             heard.append((message.topic.partition("/")[0], msgspec.json.decode(message.body)))

@@ -58,11 +58,7 @@ def test_any_change_breaks_the_chain_for_both(
 
 @pytest.mark.parametrize("name", sorted(CHANGES))
 def test_behind_a_chain_that_is_made_anew_the_proof_itself_shows_it_to_both(
-    attempts: list[Rows],
-    browser: Browser,
-    scale: Callable[[int], int],
-    tmp_path: Path,
-    name: str,
+    attempts: list[Rows], browser: Browser, scale: Callable[[int], int], tmp_path: Path, name: str
 ) -> None:
     rng, changed = random.Random(name), Counter[bool]()
     while changed[True] < scale(500) and changed[False] < 20_000:

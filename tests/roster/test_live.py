@@ -162,9 +162,7 @@ def test_while_nobody_knows_whom_revoked_takes_away_nobody_is_admitted(
     assert len(live.clients) == len(FIRST_CLIENTS)
 
 
-def test_a_file_that_is_changed_in_its_place_and_keeps_its_time_is_read_again(
-    folder: Path,
-) -> None:
+def test_a_file_that_is_changed_in_its_place_and_keeps_its_time_is_read_again(folder: Path) -> None:
     live = roster(folder)
     path, referee = folder / ADMITTED_FOLDER / "referee.key", client(folder, "referee")
     assert live.admitted_client(referee.verify) is not None

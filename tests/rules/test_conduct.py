@@ -46,9 +46,7 @@ def test_an_event_may_do_without_reports(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.integers(1, 6), min_size=27, max_size=27))
-def test_a_hand_is_reported_exactly_once_however_it_is_played(
-    plays: list[int],
-) -> None:
+def test_a_hand_is_reported_exactly_once_however_it_is_played(plays: list[int]) -> None:
     held, reports = 27, []
     for count in plays:
         left = max(0, held - count)

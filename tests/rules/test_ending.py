@@ -7,12 +7,7 @@ import pytest
 
 from controller.messages import Side
 from controller.rules.deal_result import parse_finish
-from controller.rules.match_end import (
-    ExtraDealNeeded,
-    MatchVerdict,
-    decide_match,
-    is_limit_reached,
-)
+from controller.rules.match_end import ExtraDealNeeded, MatchVerdict, decide_match, is_limit_reached
 from controller.rules.match_standing import LevelReached, MatchStanding, PerSide
 from controller.rules.profile import GuandanProfile
 from controller.rules.profile_files import load_guandan

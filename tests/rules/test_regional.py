@@ -1,6 +1,6 @@
 import pytest
 
-from controller.rules.regional_draw import MATCHES, TEAMS, regional_opponent
+from tests.rules.regional_draw import MATCHES, TEAMS, regional_opponent
 
 
 @pytest.mark.parametrize("match", range(1, MATCHES + 1))

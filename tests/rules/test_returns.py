@@ -43,11 +43,7 @@ def state(
 
 @pytest.mark.parametrize(
     ("profile", "opponent", "mate", "double"),
-    [
-        (STD, "any", "ten", "any"),
-        (N, "ten", "ten", "ten_advised"),
-        (B, "ten", "ten", "ten"),
-    ],
+    [(STD, "any", "ten", "any"), (N, "ten", "ten", "ten_advised"), (B, "ten", "ten", "ten")],
     ids=["000", "003", "004"],
 )
 def test_what_may_go_back_depends_on_whom_it_goes_to(

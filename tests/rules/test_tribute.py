@@ -290,8 +290,7 @@ def test_in_seed_003_up_may_choose_and_until_then_it_goes_clockwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "payments", "returns"),
-    [("W", "W→N E→S", "N→W S→E"), ("E", "E→N W→S", "N→E S→W")],
+    ("chosen", "payments", "returns"), [("W", "W→N E→S", "N→W S→E"), ("E", "E→N W→S", "N→E S→W")]
 )
 def test_the_return_goes_to_him_whose_tribute_up_chose(
     chosen: Seat, payments: str, returns: str
@@ -303,11 +302,7 @@ def test_the_return_goes_to_him_whose_tribute_up_chose(
 
 @pytest.mark.parametrize(
     ("returned", "leader"),
-    [
-        ({"W": 3, "E": 7}, "W"),
-        ({"W": 7, "E": 3}, "E"),
-        ({"W": 5, "E": 5}, "W"),
-    ],
+    [({"W": 3, "E": 7}, "W"), ({"W": 7, "E": 3}, "E"), ({"W": 5, "E": 5}, "W")],
 )
 @pytest.mark.parametrize("up_takes", [None, "W", "E"])
 def test_in_seed_003_the_smaller_return_leads_after_equal_tributes(

@@ -22,13 +22,7 @@ TABLE = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 OTHER_TABLE = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 SEED = bytes(range(32))
 CUT = ClientCommand(
-    id="c-1",
-    deal=3,
-    attempt=7,
-    boot="b001",
-    person="Li Na",
-    cmd="cut",
-    args={"seat": "N", "n": 40},
+    id="c-1", deal=3, attempt=7, boot="b001", person="Li Na", cmd="cut", args={"seat": "N", "n": 40}
 )
 
 KEY = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8"

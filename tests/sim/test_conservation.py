@@ -122,9 +122,7 @@ async def _do(world: World, deed: str) -> None:
 @settings(max_examples=150)
 @given(st.integers(0, 2**32), st.lists(_faults(), max_size=4), STEPS)
 def test_no_card_is_lost_or_doubled_whatever_is_done(
-    seed: int,
-    faults: list[SimulatedFault],
-    steps: list[tuple[tuple[str, int] | str, float]],
+    seed: int, faults: list[SimulatedFault], steps: list[tuple[tuple[str, int] | str, float]]
 ) -> None:
     async def main() -> None:
         base = MechanicsSettings(cards=CARDS, sets=SETS, faults=tuple(faults))

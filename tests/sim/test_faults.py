@@ -166,9 +166,7 @@ async def test_a_wrong_pocket_is_the_neighbour_while_the_gate_stands_right(
     assert len(bench.world.truth().pockets[3]) == 1
 
 
-async def test_an_unreadable_card_is_read_after_as_many_looks_as_it_says(
-    machine: Machine,
-) -> None:
+async def test_an_unreadable_card_is_read_after_as_many_looks_as_it_says(machine: Machine) -> None:
     bench = machine(SimulatedFault("unreadable", at=1, times=2))
     await bench.feed()
     (card,) = bench.world.truth().window
@@ -403,9 +401,7 @@ async def test_the_faults_of_every_wear_level_are_on_the_menu(machine: Machine, 
     machine(*get_wear_level(level).rates, together=get_wear_level(level).together)
 
 
-async def test_every_fault_of_the_menu_can_be_ordered_without_a_word_more(
-    machine: Machine,
-) -> None:
+async def test_every_fault_of_the_menu_can_be_ordered_without_a_word_more(machine: Machine) -> None:
     for name, entry in fault_menu().items():
         if entry.strikes not in ("line", "board", "host"):
             machine(SimulatedFault(name))

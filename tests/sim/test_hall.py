@@ -196,9 +196,7 @@ async def _ended(pid: int) -> None:
         os.close(descriptor)
 
 
-async def test_the_sim_command_says_where_everything_is_and_ends_cleanly(
-    runtime_dir: Path,
-) -> None:
+async def test_the_sim_command_says_where_everything_is_and_ends_cleanly(runtime_dir: Path) -> None:
     command = (sys.executable, "-m", "controller.cli", "sim", "--json", "--tables", "3")
     process = await asyncio.create_subprocess_exec(
         *command, "--runtime-dir", str(runtime_dir), stdout=asyncio.subprocess.PIPE

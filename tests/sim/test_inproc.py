@@ -64,9 +64,7 @@ async def test_108_cards_are_dealt_27_to_each_pocket_and_lifted(rig: Rig) -> Non
     )
 
 
-async def test_each_card_lands_where_its_route_said_and_was_read_for_what_it_is(
-    rig: Rig,
-) -> None:
+async def test_each_card_lands_where_its_route_said_and_was_read_for_what_it_is(rig: Rig) -> None:
     table, host = rig()
     await host.open()
     order = order_of(20, seed=3)
@@ -149,9 +147,7 @@ async def test_a_lift_that_sticks_rises_when_it_is_asked_again_and_not_before(ri
     assert table.world.truth().lift_up
 
 
-async def test_a_lift_that_a_dead_board_left_half_way_is_lowered_by_its_successor(
-    rig: Rig,
-) -> None:
+async def test_a_lift_that_a_dead_board_left_half_way_is_lowered_by_its_successor(rig: Rig) -> None:
     table, host = rig(cards=20)
     await host.open()
     await host.deal(1, order_of(20))

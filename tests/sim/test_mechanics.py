@@ -350,9 +350,7 @@ async def test_another_set_replaces_the_first_one(machine: Machine) -> None:
     assert [card.back for card in truth.hopper] == [1] * 108
 
 
-async def test_the_engine_reads_the_card_in_the_window_both_sides_at_once(
-    machine: Machine,
-) -> None:
+async def test_the_engine_reads_the_card_in_the_window_both_sides_at_once(machine: Machine) -> None:
     bench = machine()
     await bench.feed()
     (card,) = bench.world.truth().window

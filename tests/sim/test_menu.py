@@ -115,12 +115,7 @@ def test_a_fault_is_blamed_on_codes_that_the_machine_has(subtests: pytest.Subtes
             assert _codes(name) <= known
 
 
-CHOICES = {
-    "place": PLACES,
-    "motor": MOTORS,
-    "sensor": DEALER_INPUTS,
-    "pocket": tuple("01234"),
-}
+CHOICES = {"place": PLACES, "motor": MOTORS, "sensor": DEALER_INPUTS, "pocket": tuple("01234")}
 
 
 @pytest.mark.parametrize(

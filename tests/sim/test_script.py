@@ -81,11 +81,7 @@ async def test_a_step_without_a_request_only_waits(scene: Scene) -> None:
 
 
 async def test_a_refused_request_ends_the_script_and_says_which_it_was(scene: Scene) -> None:
-    steps = [
-        {"do": "first"},
-        {"do": "fault", "with": {"text": "gremlin"}},
-        {"do": "never"},
-    ]
+    steps = [{"do": "first"}, {"do": "fault", "with": {"text": "gremlin"}}, {"do": "never"}]
     with pytest.raises(ScriptError, match="step 2: fault: no fault is called 'gremlin'"):
         await run_script(scene.bench.world, steps, scene.do)
     assert [name for name, _, _ in scene.done] == ["first"]

@@ -11,11 +11,7 @@ from controller.cli import main
 from drivers.firmware import protocol
 from drivers.firmware.framing import Decoder
 from sim.bench.echo_process import READ_FRAME, ROUTE_FRAME
-from sim.bench.reaction_figures import (
-    block_median,
-    draw_distribution,
-    percentile,
-)
+from sim.bench.reaction_figures import block_median, draw_distribution, percentile
 from sim.bench.reaction_plant import ROUTE_TIMEOUT_MS, HeldFrames, time_answer
 from tests.peers.answering import Answering
 

@@ -69,11 +69,7 @@ def test_any_set_that_differs_is_found(places: set[int], rng: random.Random) -> 
 
 @pytest.mark.parametrize(
     ("why", "seen"),
-    [
-        ("FOREIGN_BACK", {"back": 2}),
-        ("FACE_UP", {"face_up": 1}),
-        ("UNREADABLE", {"confidence": 3}),
-    ],
+    [("FOREIGN_BACK", {"back": 2}), ("FACE_UP", {"face_up": 1}), ("UNREADABLE", {"confidence": 3})],
 )
 def test_a_card_that_stays_bad_is_named_by_its_flaw_and_not_as_missing(
     why: str, seen: dict[str, int]

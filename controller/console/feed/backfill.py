@@ -47,10 +47,7 @@ class Backfill:
     """
 
     def __init__(
-        self,
-        intake: EventIntake,
-        open_event_source: OpenEventSource,
-        head_of: Callable[[str], str],
+        self, intake: EventIntake, open_event_source: OpenEventSource, head_of: Callable[[str], str]
     ) -> None:
         self._intake, self._open_event_source, self._head_of = intake, open_event_source, head_of
         self._loop = asyncio.get_running_loop()

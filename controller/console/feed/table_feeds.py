@@ -19,11 +19,7 @@ from controller.client.client import ClientIdentity
 from controller.client.connection import CurveKeys, TableConnectionState
 from controller.console import freshness as how
 from controller.console.console_config import ConfiguredTable
-from controller.console.feed.backfill import (
-    Backfill,
-    FetchEvents,
-    open_event_source,
-)
+from controller.console.feed.backfill import Backfill, FetchEvents, open_event_source
 from controller.console.feed.event_intake import EventIntake
 from controller.console.feed.feed_sockets import FeedSockets
 from controller.console.feed.message_checks import (

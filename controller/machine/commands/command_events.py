@@ -19,12 +19,7 @@ from controller.commands.match_arguments import (
     TributeArgs,
 )
 from controller.commands.registry import convert_value
-from controller.commands.table_arguments import (
-    ConfirmArgs,
-    HoldArgs,
-    OneSeatArgs,
-    ResumeArgs,
-)
+from controller.commands.table_arguments import ConfirmArgs, HoldArgs, OneSeatArgs, ResumeArgs
 from controller.machine.commands import ruling_commands
 from controller.machine.commands.command_request import CommandSigner
 from controller.machine.commands.ruling_commands import require_guandan
@@ -205,9 +200,7 @@ def _sheet_version(version: int | None) -> Words:
 def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
     """Return the function that makes the event of a decision that may be verbal."""
     return lambda args, signer, match, at_ms: kind(
-        at_ms=at_ms,
-        **{name: getattr(args, name) for name in names},
-        **signer.decision_fields(args),
+        at_ms=at_ms, **{name: getattr(args, name) for name in names}, **signer.decision_fields(args)
     )
 
 

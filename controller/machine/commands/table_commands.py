@@ -6,9 +6,7 @@ deal (start, cut, release) are not actions: the deal itself waits for them.
 
 from collections.abc import Mapping
 
-from controller.commands.table_arguments import (
-    AcknowledgeArgs,
-)
+from controller.commands.table_arguments import AcknowledgeArgs
 from controller.faults import fault, fault_catalogue
 from controller.machine.commands.command_events import EVENT_MAKERS
 from controller.machine.commands.command_processor import CommandAction

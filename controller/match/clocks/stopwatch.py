@@ -89,13 +89,7 @@ The other kinds only inform the hall.
 """
 
 ClockReportKind = Literal[
-    OverrunReason,
-    "sort_over",
-    "announce_15",
-    "announce_5",
-    "announce_1",
-    "last_deal",
-    "time_up",
+    OverrunReason, "sort_over", "announce_15", "announce_5", "announce_1", "last_deal", "time_up"
 ]
 """The kinds of clock reports.
 

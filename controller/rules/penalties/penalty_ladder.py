@@ -278,10 +278,7 @@ def _late_penalties(
 
 _BY_TRAIT: dict[
     OffenceTrait | None, Callable[[GuandanProfile, Charge, Offence, LegalPenalties], LegalPenalties]
-] = {
-    "hidden": _hidden_card_penalties,
-    "late": _late_penalties,
-}
+] = {"hidden": _hidden_card_penalties, "late": _late_penalties}
 
 
 def _penalty_from_key(
@@ -289,11 +286,7 @@ def _penalty_from_key(
 ) -> LegalPenalty:
     article = profile.article(key)
     return LegalPenalty(
-        penalty=penalty,
-        article=article,
-        why=why,
-        keys=(key,),
-        gap=_rulebook_gap(article, False),
+        penalty=penalty, article=article, why=why, keys=(key,), gap=_rulebook_gap(article, False)
     )
 
 
@@ -322,10 +315,7 @@ LADDER_RUNGS = (
     LadderRung("violation", "foul", "violations_to_foul", count_violations),
     LadderRung("foul", "match_forfeit", "hidden_to_loss", count_hidden_cards),
     LadderRung(
-        "foul",
-        "match_forfeit",
-        "fouls_to_forfeit",
-        counter_of_penalty("foul", "side", "match"),
+        "foul", "match_forfeit", "fouls_to_forfeit", counter_of_penalty("foul", "side", "match")
     ),
     LadderRung(
         "match_forfeit",

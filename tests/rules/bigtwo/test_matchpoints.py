@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.rules.big_two import BigTwoRules
-from controller.rules.big_two_ranking import (
+from tests.rules.bigtwo.ranking import (
     DealComparison,
     compare_deal,
     matchpoints_of,

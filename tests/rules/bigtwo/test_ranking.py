@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.rules.big_two import BigTwoRules, FinalRankingRules
-from controller.rules.big_two_ranking import RankedDeal, compare_deal, final_ranking
+from tests.rules.bigtwo.ranking import RankedDeal, compare_deal, final_ranking
 
 
 def row(

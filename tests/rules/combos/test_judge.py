@@ -398,13 +398,7 @@ TRIPLES = "♠4♥4♣4♠5♥5", "♠3♥3♣3♠6♥6"
     ],
 )
 def test_an_event_settles_what_the_rulebook_of_big_two_leaves_open(
-    tmp_path: Path,
-    rules: str,
-    play: str,
-    on: str | None,
-    legal: bool,
-    rule: str,
-    provisional: bool,
+    tmp_path: Path, rules: str, play: str, on: str | None, legal: bool, rule: str, provisional: bool
 ) -> None:
     profile = load_profile(BIG_TWO, event(tmp_path, BIG_TWO, f"[bigtwo]\n{rules}"))
     ruling = judge_play(profile, None, play, on)

@@ -4,9 +4,7 @@ from typing import Any
 
 from controller.messages import Seat
 from controller.rules.match_standing import MatchStanding, PerSide, apply_level_penalty
-from controller.rules.penalties.charges import (
-    Charge,
-)
+from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.penalty_record import Penalty, PenaltyEntry, PenaltyRecord
 from controller.rules.penalties.proposals import (
     LevelDown,

@@ -111,8 +111,7 @@ def test_fouls_out_of_turn_lose_no_match_where_the_profile_counts_none() -> None
     fouls = tuple(entry("foul", "play_out_of_turn", deal=deal) for deal in (1, 1, 2, 3))
     counted, uncounted = (
         msgspec.structs.replace(
-            HUAINAN,
-            penalties=msgspec.structs.replace(HUAINAN.penalties, fouls_to_forfeit=times),
+            HUAINAN, penalties=msgspec.structs.replace(HUAINAN.penalties, fouls_to_forfeit=times)
         )
         for times in (3, 0)
     )

@@ -33,11 +33,7 @@ from tests.rows import each_row
 
 TEXT = (resources.files("controller.rules.penalties") / "offences.toml").read_text("utf-8")
 WORDS = tomllib.loads(TEXT)["words"]
-ARTICLE = {
-    "000": r"A\d+(\.\d)*([①②③④])?(–\d)?",
-    "003": r"R\d(\.\d)?",
-    "004": r"[A-D]",
-}
+ARTICLE = {"000": r"A\d+(\.\d)*([①②③④])?(–\d)?", "003": r"R\d(\.\d)?", "004": r"[A-D]"}
 
 
 every_offence = each_row("row", offence_catalogue().values(), ids=lambda row: row.id)

@@ -4,9 +4,7 @@ import pytest
 from controller.match.rulings import MatchRuling, approve, propose
 from controller.match.rulings import penalty_entry as entry_of
 from controller.messages import Role
-from controller.rules.penalties.charges import (
-    Charge,
-)
+from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.penalty_record import Incident, PenaltyEntry
 from controller.rules.penalties.proposals import MatchLost, propose_penalties
 

@@ -4,18 +4,11 @@ import pytest
 
 from controller.rules.penalties.proposals import MatchLost, PairDisqualified
 
-from .charged import (
-    HUAINAN,
-    INTERNATIONAL,
-    answers,
-    entry,
-    ladder,
-)
+from .charged import HUAINAN, INTERNATIONAL, answers, entry, ladder
 
 
 @pytest.mark.parametrize(
-    "where",
-    [{"round": 2}, {"event": "another"}, {"pair": "3", "seat": "N", "side": "NS"}],
+    "where", [{"round": 2}, {"event": "another"}, {"pair": "3", "seat": "N", "side": "NS"}]
 )
 def test_a_violation_elsewhere_makes_no_foul(where: dict[str, Any]) -> None:
     record = (entry("violation", "no_report", **where),)

@@ -18,14 +18,7 @@ from controller.rules.penalties.proposals import (
     propose_penalties,
 )
 
-from .charged import (
-    BCTA,
-    HUAINAN,
-    INTERNATIONAL,
-    answers,
-    charge,
-    entry,
-)
+from .charged import BCTA, HUAINAN, INTERNATIONAL, answers, charge, entry
 
 
 def test_what_the_players_settled_is_closed_in_one_rulebook() -> None:

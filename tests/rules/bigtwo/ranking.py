@@ -3,6 +3,9 @@
 All numbers are exact. A field is the group of entrants who held the same cards at the same seat of
 different tables. Only they are compared. A deal that was played at one table only therefore has no
 matchpoints (seed 002 A13, App2.1).
+
+No table can compare several tables, so no program uses this reading of the rulebook yet. The
+worked examples check it.
 """
 
 from bisect import bisect_left, bisect_right

@@ -4,6 +4,8 @@ The Chinese and English texts of the seed differ in match 2, and neither describ
 completely. This module uses the reading that fits both texts (provisional): the numbers of two
 opponents add up to 33 in match 1, to 32 in match 2 and to 31 in match 3. The two teams left over in
 a match play each other.
+
+No program pairs teams yet. The worked examples check this reading of the rulebook.
 """
 
 TEAMS = 32
