@@ -36,8 +36,9 @@ class LineNoise:
         self._schedule, self._rng = schedule, rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
-        """Return the pieces of `data` that arrive, with delays. `way` is `to_board` or
-        `to_host`.
+        """Return what arrives of `data`: pieces of bytes, each with its delay.
+
+        `way` is `to_board` or `to_host`.
         """
         book = self._schedule
         if not book.has_any(BYTE_FAULTS):

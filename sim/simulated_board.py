@@ -105,8 +105,8 @@ NEVER_MS = 1 << 40
 
 
 class BoardStepper:
-    """A loop that steps a firmware core at arriving bytes, at edges of its pins, and at its
-    deadline.
+    """A loop that calls a firmware core's `step` when bytes arrive, a pin changes, or a
+    deadline comes.
 
     All changes of one time are one step, as for a board that polls. `close()` is a loss of power:
     no timer of the board remains on the loop.
@@ -131,12 +131,12 @@ class BoardStepper:
             self._step_handle = self._loop.call_soon(self._step)
 
     def hang(self) -> None:
-        """Stop stepping the core until `resume`. Its outputs keep their state."""
+        """Stop calling the core's `step` until `resume`. Its outputs keep their state."""
         self._is_hung = True
         self._cancel_timers()
 
     def resume(self) -> None:
-        """Step the core again. Bytes that arrived meanwhile are processed then."""
+        """Call the core's `step` again. Bytes that arrived meanwhile are processed then."""
         self._is_hung = False
         self.wake()
 

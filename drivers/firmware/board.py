@@ -78,7 +78,7 @@ class BoardCore:
     # Methods that a subclass overrides.
 
     def totals(self) -> tuple[int, int]:
-        """Return the two running totals of the attempt that every event carries."""
+        """Return the attempt's two running totals, which every event contains."""
         raise NotImplementedError
 
     def doing(self) -> int:

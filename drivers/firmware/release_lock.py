@@ -18,7 +18,7 @@ SOURCE_SENSORS = ("hopper", "shuffler")
 
 
 def is_lift_down(dealer: "DealerMachine") -> bool:
-    """Return whether the lift is fully down by both of its sensors."""
+    """Return whether both sensors of the lift report that it is fully down."""
     return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
 
 

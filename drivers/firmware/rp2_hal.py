@@ -147,7 +147,7 @@ class WindowInput(InterruptInput):
         super().__init__(ring, number, pin)
 
     def on_rise(self) -> None:
-        """Stop the feeder: make no further step."""
+        """Stop the feeder's stepper motor inside the interrupt."""
         self._feed.halt_in_irq()
 
 

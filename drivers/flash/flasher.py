@@ -332,7 +332,7 @@ class Flasher:
 
 @contextmanager
 def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
-    """Restart the board with its previous firmware if a step in this context fails."""
+    """Restart the board with its previous firmware if the `with` block raises FlashError."""
     try:
         yield
     except FlashError:

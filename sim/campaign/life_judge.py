@@ -43,7 +43,7 @@ class JudgedCardSet(msgspec.Struct, frozen=True):
 
 
 class DealPromise(msgspec.Struct, frozen=True):
-    """The commitment that was published before the cut, and the later seed and cut.
+    """The commitment published before the cut, with the seed and the cut published later.
 
     The first six fields are those of the commitment.
     """

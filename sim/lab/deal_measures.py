@@ -64,11 +64,12 @@ class DealMeasures:
 
     @cached_property
     def followers(self) -> Ints:
-        """The row numbers of deals that were dealt with the cards of the row before."""
+        """The row numbers of deals that were dealt with the same cards as the deal before."""
         return np.flatnonzero(self.deals.follows)
 
     def same_pocket_at(self, distance: int) -> Ints:
-        """Return the number of cards with the same waiting pocket as the card `distance` before.
+        """Return the number of cards whose waiting pocket is that of the card fed `distance`
+        places earlier.
 
         Each deal has 108 − `distance` such pairs of cards.
         """

@@ -215,7 +215,7 @@ def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
 
 
 def pair_degrees(apart: int) -> list[int]:
-    """Return for each place the number of pairs of places `apart` that contain the place."""
+    """Return for each place the number of pairs, `apart` places apart, that contain the place."""
     return [(place >= apart) + (place < CARDS - apart) for place in range(CARDS)]
 
 
