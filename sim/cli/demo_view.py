@@ -13,7 +13,6 @@ import msgspec
 from msgspec.structs import replace
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -22,7 +21,6 @@ from rich.text import Text
 from controller.cli.console import find_missing_library, format_missing_library
 from controller.client.discovery import write_endpoints
 from controller.messages import MachinePhase, PublicState, Role
-from controller.seats import POCKETS
 from sim.bench.bare_table import dealt_mechanical_s
 from sim.people.practice_players import DealResult
 from sim.tables.console_process import ConsoleProcess, run_console
@@ -64,9 +62,6 @@ async def open_demo_console(
 
 
 REFRESH_INTERVAL_S = 0.2
-# Up to this many tables have a panel each, with the cards in their pockets. More tables have a row
-# each.
-MAX_PANELS = 3
 # The columns of a row: table, phase, deals + redeals, and progress or alert.
 _COLUMN_WIDTHS = (8, 10, 6, 16)
 _ROW_WIDTH = sum(_COLUMN_WIDTHS) + len(_COLUMN_WIDTHS) + 3
@@ -86,7 +81,6 @@ class DemoView:
     ) -> None:
         self._tables, self._places = tables, places
         self._states: dict[str, PublicState] = {}
-        self._pockets: dict[str, list[int]] = {}
         self._live = Live(console=console or Console(), auto_refresh=False)
 
     def __enter__(self) -> Self:
@@ -107,8 +101,6 @@ class DemoView:
     async def refresh_forever(self) -> None:
         """Refresh the view of the tables until cancelled."""
         while True:
-            if len(self._tables) <= MAX_PANELS and not await self._read_pockets():
-                return
             self.show()
             await asyncio.sleep(REFRESH_INTERVAL_S)
 
@@ -116,26 +108,13 @@ class DemoView:
         """Draw the last known state of the tables."""
         self._live.update(self._render(), refresh=True)
 
-    async def _read_pockets(self) -> bool:
-        """Request the number of cards in each pocket. Return False if the simulator has ended."""
-        for table in self._tables:
-            try:
-                truth = await table.control.request("truth")
-            except HallError:
-                return False
-            self._pockets[table.id] = [len(cards) for cards in truth["pockets"]]
-        return True
-
     def _render(self) -> RenderableType:
         where = f"feed {self._places['feed']}   state {self._places['state_dir']}   Ctrl-C ends"
         last = Text(where, style="dim")
         if self._places.get("console"):
             logins = f"   {', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN}\n"
             last = Text.assemble("console ", (self._places["console"], "bold"), logins, last)
-        if len(self._tables) > MAX_PANELS:
-            return Group(self._render_rows(), self._render_totals(), last)
-        seen = [table for table in self._tables if table.id in self._states]
-        return Group(*(self._render_panel(self._states[table.id]) for table in seen), last)
+        return Group(self._render_rows(), self._render_totals(), last)
 
     def _render_rows(self) -> RenderableType:
         """Return one short row for each table, in as many columns as fit into the terminal."""
@@ -175,27 +154,6 @@ class DemoView:
             f"{len(states)} of {len(self._tables)} tables (simulated): {deals} deals, "
             f"{redeals} redeals, {calling} calling for help"
         )
-
-    def _render_panel(self, state: PublicState) -> RenderableType:
-        machine = state.machine
-        rows = Table.grid(padding=(0, 2))
-        phase = Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold"))
-        rows.add_row("phase", phase)
-        rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.of_deal or '–'}")
-        rows.add_row("fed", ProgressBar(total=108, completed=machine.fed, width=40))
-        counts = zip(POCKETS, self._pockets.get(state.table, [0] * len(POCKETS)), strict=True)
-        pockets = "   ".join(f"{pocket} {count:2}" for pocket, count in counts)
-        rows.add_row("pockets", f"{pockets}   (the mechanics')")
-        if state.fairness:
-            proof = state.fairness[-1]
-            cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
-            rows.add_row("proof", f"{proof.commitment[:24]}…  {cut}")
-        for alert in state.alerts:
-            meaning = Text(f"{alert.cause}. {alert.action}.")
-            rows.add_row(Text(alert.name, style="bold red"), meaning)
-        counters = state.counters
-        title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
-        return Panel(rows, title=Text(title))
 
 
 _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
