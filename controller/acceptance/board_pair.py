@@ -64,7 +64,7 @@ _ERROR_COUNTERS = ("junk", "crc_errors", "oversize", "malformed", "resends", "du
 
 
 class TimedEvent(msgspec.Struct, frozen=True):
-    """An event of a board, and the time in the loop's seconds when it arrived."""
+    """An event of a board, and the time of its arrival in seconds of the event loop's clock."""
 
     at_s: float
     event: BoardEvent

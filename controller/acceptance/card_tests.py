@@ -56,7 +56,7 @@ class RoundTotals:
 
 
 async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) -> None:
-    """Run rounds of the whole set until `cards_wanted` cards were read.
+    """Feed the whole set of cards again and again until `cards_wanted` cards were read.
 
     Record the measured values. Raises MachineNotReady, LineLost.
     """

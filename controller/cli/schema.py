@@ -61,7 +61,9 @@ class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
 
 
 class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
-    """Withheld events of the match that are published now: all returned cards of a deal at once."""
+    """Events of the match that were kept secret and are published now: all cards given back in
+    a deal.
+    """
 
     told: tuple[KeptEventSchema, ...]  # type: ignore[assignment]
 

@@ -92,7 +92,9 @@ class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MatchToldData(EntryData, frozen=True):
-    """Withheld events of the match that are published now, such as all returns of a deal."""
+    """Events of the match that were kept secret and are published now, such as all cards given
+    back.
+    """
 
     told: list[KeptEvent]
 

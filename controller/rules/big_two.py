@@ -33,7 +33,7 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
     must_include: bool
 
     def __post_init__(self) -> None:
-        """Refuse a text that is no card, and a joker, because the pack has no jokers."""
+        """Refuse a joker, which the pack does not have, and any text that is no card."""
         try:
             joker = is_joker(self.face())
         except ValueError as mistake:
@@ -70,7 +70,7 @@ class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
 
 
 class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The duties when a player has few cards left (报单).
+    """The duties of players when one player has few cards left (报单).
 
     From `report_at` cards on, the player reports the number of cards to the others.
     `largest_single`: the player before a player with one card must play the largest single, or more
@@ -144,7 +144,9 @@ class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
     among: Literal["seat", "deal"]
 
     def __post_init__(self) -> None:
-        """Refuse an equal score that is worth more than a better one."""
+        """Refuse rules that give more matchpoints for an equal score than for beating another
+        entrant.
+        """
         if self.equal > self.worse:
             raise ValueError(f"equal = {self.equal}: expected at most {self.worse}, as worse is")
 

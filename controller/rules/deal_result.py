@@ -46,7 +46,8 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def result_class(self) -> ResultClass:
-        """Return the class of the win: R12, R13 or R14.
+        """Return the class of the win by the winners' places (1st and 2nd, 3rd or 4th): R12,
+        R13 or R14.
 
         It depends on the place of the partner of UP. Source: seed 000 A3.10.2.
         """
@@ -55,7 +56,8 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def payers(self) -> tuple[Seat, ...]:
-        """Return the seats that owe tribute: the last player, or both losers of a double-down.
+        """Return the seats that owe tribute: the last player, or both losers if the winners
+        were 1st and 2nd.
 
         Of two losers, the seat next to UP is first. Source: seed 000 A10.1–2.
         """
@@ -66,7 +68,9 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def places(self) -> tuple[Seat, ...]:
-        """Return the seats in their finish order: two after a double-down, otherwise four."""
+        """Return the seats in their finish order: only two if the winners were 1st and 2nd,
+        otherwise four.
+        """
         places = (self.up, self.second, self.third, self.last)
         return tuple(seat for seat in places if seat is not None)
 
@@ -88,7 +92,7 @@ class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
 
     @property
     def result_class(self) -> ResultClass:
-        """Return R12, because the deal is scored as a double-down."""
+        """Return R12, because the deal counts as if the winners had finished 1st and 2nd."""
         return "R12"
 
 

@@ -168,7 +168,10 @@ class LevelRules(ProfileTable, frozen=True):
 
 
 class TributeRules(ProfileTable, frozen=True):
-    """The rules for tribute and return. `return_*`: the cards that may be given back."""
+    """The rules for paying tribute and for giving a card back.
+
+    `return_*`: the cards that may be given back.
+    """
 
     exclude_wild: bool
     tie_choice: Literal["payer", "receiver"]

@@ -30,7 +30,7 @@ RulebookNumber = Literal["000", "001", "002", "003", "004"]
 
 
 class EventRegulations(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The regulations by which a tournament changes single rules of a profile.
+    """The regulations by which a tournament changes some rules of a profile.
 
     `settled`: the keys that the regulations fix. `instead_of`: the replaced articles of the
     rulebook, by key (none for a key that was provisional). `before`: the values that were in force

@@ -100,7 +100,7 @@ def load_profile(name: str, event: Path | None = None) -> Profile:
 
 @cache
 def _load_once(name: str) -> Profile:
-    """Return the profile called `name`, read from its file at the first call only.
+    """Return the profile called `name`, which is read from its file only once.
 
     A table, a console and a simulator of a hall request it many times.
     """

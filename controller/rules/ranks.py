@@ -76,7 +76,10 @@ def is_joker(face: Face) -> bool:
 
 
 def is_wild(face: Face, level: int) -> bool:
-    """Return True for the heart of the level, which is wild (逢人配). Source: seed 000 A7.2."""
+    """Return True if a face is the heart of the level's rank, which is wild (逢人配).
+
+    Source: seed 000 A7.2.
+    """
     return not is_joker(face) and face // len(RANKS) == HEARTS and natural_rank(face) == level
 
 

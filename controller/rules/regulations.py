@@ -41,7 +41,7 @@ class RegulationPoint(msgspec.Struct, frozen=True):
 
 
 class ReplacedAct(msgspec.Struct, frozen=True):
-    """An act of people in the rulebook that the machine replaces.
+    """An act that the rulebook requires of people and that the machine does instead.
 
     `article`: the article that requires the act, empty if the text does not mention it.
     `allowed_by`: the article that allows a machine to do it. None means that only the event's

@@ -28,7 +28,10 @@ _NOT_LAST = frozenset("（【《［“‘([{")
 
 
 def cell_width(text: str) -> int:
-    """Return the width of a text in cells. A Chinese character takes two cells."""
+    """Return how many cells (the columns of a page) a text takes.
+
+    A Chinese character takes two cells.
+    """
     return len(text) + len(_WIDE_CHARACTER.findall(text))
 
 

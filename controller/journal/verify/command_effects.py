@@ -240,7 +240,7 @@ def _check_end_ordered(
 def _redeal_commands(
     entries: Sequence[JournalEntry], end: JournalEntry, first: JournalEntry
 ) -> list[JournalEntry]:
-    """Return the commands because of which released hands are dealt again.
+    """Return the commands that caused released hands to be dealt again.
 
     `end` is the entry that recalled the hands. The commands come after the entry `first`.
     """

@@ -179,7 +179,9 @@ _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
 def check_late_rows(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for withheld events that were published too late, or changed."""
+    """Yield a finding for each match event that was kept secret and later published too late,
+    or changed.
+    """
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
         return

@@ -122,7 +122,8 @@ def check_kept_heads(
 def check_signed_heads(
     kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
 ) -> tuple[int, int, list[VerifyFinding]]:
-    """Check the signatures of the saved heads, and return two counts and the findings.
+    """Check the signatures of the saved heads; return how many were compared or not, and the
+    findings.
 
     The first number counts the signed heads that were compared with rows here. The second counts
     the signed heads without rows here.

@@ -260,7 +260,7 @@ def _arguments_of(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
-    """Return the positions in `waiting` of the events of a command, or an empty range."""
+    """Return the positions at which `waiting` has the events of a command, or an empty range."""
     try:
         args = parse_args(said["cmd"], said["args"])
         who = CommandSigner(said["who"], Role(said["role"]), said.get("person"))
