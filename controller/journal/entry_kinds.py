@@ -43,7 +43,10 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt. `by` is a name; `key` is their key (hex)."""
+    """The chief looked at a hand as it was dealt.
+
+    `by` is the chief's name. `key` is the chief's key (hex).
+    """
 
     seat: Seat
     reason: str
