@@ -338,9 +338,9 @@ class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The content of a sim.toml. Each of `faults` is a fault that the simulator can produce.
+    """The content of a sim.toml. Each [[fault]] is a fault that the simulator can produce.
 
-    The first of `card_sets` is in the hopper, the others are beside the machine.
+    The first [[card_set]] is in the hopper, the others are beside the machine.
     """
 
     sim: SimTableSection = field(default_factory=SimTableSection)

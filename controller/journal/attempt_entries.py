@@ -161,10 +161,10 @@ class ReleasedData(EntryData, frozen=True):
     """The hands were released to the players.
 
     If the cards decide who leads, `leader` is the seat that leads. `turned_up` is the card that
-    decided it. Each is absent if the rulebook or the deal has none. A deal of a match has two
-    waiting times. `due_to_ready_ms` begins when the deal is due, and ends when its hands are ready.
-    It is 0 if they were ready before. `ready_to_button_ms` begins at that moment, and ends with the
-    command that released the hands.
+    decided it. A field is absent if the rulebook or the deal has no such value. A deal of a match
+    has two waiting times. `due_to_ready_ms` begins when the deal is due, and ends when its hands
+    are ready. It is 0 if they were ready before. `ready_to_button_ms` begins when the deal is due
+    and its hands are ready. It ends with the command that released the hands.
     """
 
     at_ms: Ms

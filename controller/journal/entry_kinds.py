@@ -43,9 +43,9 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at the faces of a hand as it was dealt.
+    """The chief looked at a hand as it was dealt.
 
-    `by` is a name; `key` is their key (hex).
+    `by` is the chief's name. `key` is the chief's key (hex).
     """
 
     seat: Seat
@@ -244,14 +244,15 @@ class CommandData(EntryData, frozen=True):
 
     `of` has the deal and attempt that the command named. `boot` is the run of the daemon that the
     command was for. This is always the present run. With `args`, `of`, `boot` and `sig`, everybody
-    can check the signature of the command (controller/signing/signed_commands.py). A command of a
-    button has only `args` of these four fields. For `answer`, `tribute`, `return` and `take_over`
-    these fields are in a private row. An entry cannot contain a fraction. If `args` has a fraction,
-    the entry has `args` as the JSON text that was signed, and the command is always refused.
+    can check the signature of the command (controller/signing/signed_commands.py). Of these four
+    fields, a command of a button has only `args`. For `answer`, `tribute`, `return` and
+    `take_over`, all four fields are in a private row. An entry cannot contain a fraction. If `args`
+    has a fraction, the entry has `args` as the JSON text that was signed, and the command is always
+    refused.
 
-    If `configure` is refused after it began, an earlier row has in its `result` the `settings` that
-    the board accepted. `unknown` is a setting that was sent and got no answer. It is possible that
-    the board accepted this setting.
+    The command `configure` can be refused after it began. Then an earlier row has a `result` with
+    the `settings` that the board accepted. `unknown` is a setting that was sent and got no answer.
+    It is possible that the board accepted this setting.
     """
 
     id: str

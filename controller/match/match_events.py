@@ -127,9 +127,9 @@ class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
     """The referee counted all four hands, after a search for missing cards.
 
-    If a pair claims a second time, the chief decides. `found`: a card from the floor or from a
-    pocket made the counts right. `by`: the person who counted or decided. `entered_by`: the person
-    who entered a verbal decision of the chief.
+    If a pair claims a second time, the chief decides. `found` is True if a card from the floor
+    or from a pocket made the counts right. `by`: the person who counted or decided. `entered_by`:
+    the person who entered a verbal decision of the chief.
     """
 
     counts: dict[Seat, int]
