@@ -115,17 +115,6 @@ def _load_once(name: str) -> Profile:
     )
 
 
-def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
-    """Return the Guandan profile called `name`, with the rules that the file `event` changes.
-
-    Raises ProfileError, also for a profile of Big Two.
-    """
-    profile = load_profile(name, event)
-    if not isinstance(profile, GuandanProfile):
-        raise ProfileError(f'profile "{name}": expected a rulebook of Guandan')
-    return profile
-
-
 def read_profile(text: str, name: str) -> Profile:
     """Return the profile in a TOML text. `name` is the name of its file. Raises ProfileError."""
     raw = toml_files.parse_tables(text, ProfileError, name=name)

@@ -32,11 +32,11 @@ A fault *strikes* when it takes effect. The column *strikes* shows what it affec
   computer of the table's program.
 
 A fault strikes at once, at card N (`at`), or at random with a `rate`. With `repeat` the fault
-stays. The rate is the chance for each card, write or filling of the hopper (sim/faults.toml). A seed
-decides the random values, so each run can be repeated. *Right blame* has the codes with which the
-table may report this fault. The machine absorbs a *mild* fault, without a redeal and without a person's
-action. The column *mild* has the conditions for this. `clears_after` is the number of tries that
-free the card.
+stays. The rate is the chance for each card, write or filling of the hopper (sim/faults.toml). A
+seed decides the random values, so each run can be repeated. *Right blame* has the codes with which
+the table may report this fault. The machine absorbs a *mild* fault, without a redeal and without a
+person's action. The column *mild* has the conditions for this. `clears_after` is the number of
+tries that free the card.
 """
 _STRIKES = {
     "card": "a card",

@@ -17,9 +17,9 @@ from controller.match.match_state import GuandanMatch
 from controller.match.reducer import new_match, step
 from controller.match.ruling_desk import legal_proposals
 from controller.messages import PublicMatch, Role
-from controller.rules.profile_files import load_guandan
 from controller.words import Words
 from tests.console.match_entries import brought, entries, entry
+from tests.guandan import load_guandan
 from tests.match.people import People, charge_of, meeting
 from tests.match.table import GUANDAN, INTL, N, Table
 

@@ -21,7 +21,8 @@ from controller.match.reducer import new_match, step
 from controller.messages import PublicMatch
 from controller.rules.combos.card_tokens import QuestionError
 from controller.rules.combos.play_ruling import ContainedKinds, PlayRuling
-from controller.rules.profile_files import load_guandan, load_profile
+from controller.rules.profile_files import load_profile
+from tests.guandan import load_guandan
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, GUANDAN, INTL, Table
 

@@ -13,9 +13,9 @@ from controller.console.view.penalty_ladder import (
 from controller.match.phase import MatchPhase
 from controller.match.ruling_desk import legal_proposals
 from controller.rules.penalties.offences import offence_catalogue
-from controller.rules.profile_files import load_guandan
 from controller.words import CALL_WORDS
 from tests.console.states import call, state
+from tests.guandan import load_guandan
 from tests.match.people import charge_of
 from tests.match.table import GUANDAN, INTL, B, N, Table
 

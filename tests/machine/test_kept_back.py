@@ -20,10 +20,11 @@ from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.journal.verify.disclosure import check_late_rows
 from controller.messages import PublicMatch, PublicState, Role, Seat
-from controller.rules.profile_files import load_guandan, load_profile
+from controller.rules.profile_files import load_profile
 from controller.rules.tribute import tribute_choices
 from sim.hardware_in_process import HardwareInProcess
 from sim.mechanics.mechanics_settings import MechanicsSettings
+from tests.guandan import load_guandan
 from tests.match.table import BIG_TWO, INTL, N
 from tests.matches.at_trial import AtTrial
 from tests.matches.people import People

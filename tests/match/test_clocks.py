@@ -26,7 +26,7 @@ from controller.match.clocks.stopwatch import ClockOffence, ClockReport, Stopwat
 from controller.messages import Seat
 from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
+from tests.guandan import load_guandan
 
 GUANDAN = ("international-000", "huaian-2017-001", "huainan-2013-003", "bcta-004")
 INTERNATIONAL = load_guandan("international-000")

@@ -9,7 +9,7 @@ from controller.match.clocks import match_clock as mc
 from controller.match.clocks.match_clock import MatchClock, TableStop
 from controller.match.clocks.stopwatch import ClockReport
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
+from tests.guandan import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
 HUAINAN = load_guandan("huainan-2013-003")

@@ -23,7 +23,7 @@ from controller.messages import Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.penalty_record import PenaltyRecord
 from controller.rules.penalties.proposals import DealLost, PenaltyProposal, propose_penalties
-from controller.rules.profile_files import load_guandan
+from tests.guandan import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
 HUAINAN = load_guandan("huainan-2013-003")

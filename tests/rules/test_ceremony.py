@@ -18,9 +18,10 @@ from controller.rules.deal_duties import (
 )
 from controller.rules.deal_result import DealResult, ForfeitedDeal, parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan, load_profile
+from controller.rules.profile_files import load_profile
 from controller.rules.tribute import plan_tribute, plan_without_tribute
 from controller.words import Words
+from tests.guandan import load_guandan
 from tests.rows import each_row
 
 STD = load_guandan("international-000")

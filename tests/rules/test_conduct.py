@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
+from tests.guandan import load_guandan
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

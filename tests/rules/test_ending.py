@@ -10,8 +10,8 @@ from controller.rules.deal_result import parse_finish
 from controller.rules.match_end import ExtraDealNeeded, MatchVerdict, decide_match, is_limit_reached
 from controller.rules.match_standing import LevelReached, MatchStanding, PerSide
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.rules.ranks import ACE, PAST_A
+from tests.guandan import load_guandan
 
 INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

@@ -8,7 +8,8 @@ from controller.rules.profile import (
     flatten_tables,
     rules_by_key,
 )
-from controller.rules.profile_files import load_guandan, load_profile, profile_names
+from controller.rules.profile_files import load_profile, profile_names
+from tests.guandan import load_guandan
 from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed
 

@@ -6,7 +6,6 @@ from controller.cards import parse_face
 from controller.messages import Seat
 from controller.rules.deal_result import parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.rules.ranks import is_joker, natural_rank
 from controller.rules.tribute_returns import (
     ReturnError,
@@ -16,6 +15,7 @@ from controller.rules.tribute_returns import (
     return_visibility,
     undisputed_returns,
 )
+from tests.guandan import load_guandan
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

@@ -5,13 +5,8 @@ from typing import Any
 import pytest
 
 from controller.rules.profile import rules_by_key
-from controller.rules.profile_files import (
-    FIXED_KEYS,
-    ProfileError,
-    load_guandan,
-    load_profile,
-    profile_names,
-)
+from controller.rules.profile_files import FIXED_KEYS, ProfileError, load_profile, profile_names
+from tests.guandan import load_guandan
 from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed, event_file
 

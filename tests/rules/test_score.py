@@ -10,8 +10,8 @@ from controller.rules.deal_result import parse_finish
 from controller.rules.match_end import EndReason, MatchVerdict, level_points, match_score
 from controller.rules.match_standing import MatchStanding, PerSide, PlayedDeal, standing_after_deal
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.rules.ranks import ACE, PAST_A, TWO
+from tests.guandan import load_guandan
 from tests.rows import each_row
 
 INTL = load_guandan("international-000")

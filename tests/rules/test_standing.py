@@ -20,9 +20,9 @@ from controller.rules.match_standing import (
     standing_after_deal,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.rules.ranks import ACE, PAST_A, TWO
 from controller.seats import other_side
+from tests.guandan import load_guandan
 from tests.rows import each_row
 
 INTL = load_guandan("international-000")

@@ -10,7 +10,6 @@ from controller.cards import parse_face
 from controller.messages import Seat
 from controller.rules.deal_result import FinishOrder, ForfeitedDeal, parse_finish
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.rules.ranks import is_wild, value_at_level
 from controller.rules.tribute import (
     TributeError,
@@ -28,6 +27,7 @@ from controller.rules.tribute import (
     tribute_value,
 )
 from controller.seats import SEATS, side_of
+from tests.guandan import load_guandan
 from tests.rows import each_row
 
 STD = load_guandan("international-000")

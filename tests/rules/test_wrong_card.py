@@ -1,8 +1,8 @@
 import pytest
 
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.rules.tribute_returns import WrongCardKind, remedy_for_wrong_card
+from tests.guandan import load_guandan
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")

@@ -13,8 +13,8 @@ from controller.rules.penalties.proposals import (
     propose_penalties,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.profile_files import load_guandan
 from controller.seats import side_of
+from tests.guandan import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
 HUAIAN = load_guandan("huaian-2017-001")

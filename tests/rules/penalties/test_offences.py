@@ -27,8 +27,8 @@ from controller.rules.penalties.proposals import (
     TurnLost,
     consequence_words,
 )
-from controller.rules.profile_files import load_guandan
 from controller.words import Words
+from tests.guandan import load_guandan
 from tests.rows import each_row
 
 TEXT = (resources.files("controller.rules.penalties") / "offences.toml").read_text("utf-8")
