@@ -208,7 +208,8 @@ def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
 
 
 def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[LoggedBoardEvent]:
-    """Return the board events of a `record`, or of the `course` of a `revealed` entry.
+    """Return the board events that a published row contains: a `record`, or the `course` of a
+    `revealed`.
 
     A course has no looks. Raises ValueError for other data.
     """

@@ -42,7 +42,7 @@ _X32: Final = 0x4000_0000  # bit of a second set of call numbers on x86_64
 
 
 def restrict_process(*, hide_memory: bool) -> None:
-    """Forbid this process core dumps, and new rights through programs that it starts.
+    """Forbid core dumps of this process, and forbid the programs that it starts to gain rights.
 
     With `hide_memory` only root can read this process's memory. A hidden process belongs to root in
     /proc: its memory, files and environment are closed even to the same user, and a debugger cannot

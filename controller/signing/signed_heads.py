@@ -137,7 +137,9 @@ def head_conflict(
 
 
 class KeptHeads:
-    """The journal heads that were seen, of any number of tables, without duplicates. No I/O."""
+    """A store of journal heads (hashes of a journal so far) that were seen at tables, without
+    duplicates. No I/O.
+    """
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
         """Add the heads that were kept earlier, in their order.

@@ -173,7 +173,7 @@ def receive_event(sequence: EventSequence, number: int) -> tuple[EventSequence, 
 
 
 def mark_kept(sequence: EventSequence, number: int) -> EventSequence:
-    """Return the sequence after the events up to `number` are on the disk.
+    """Return the sequence in which all events up to `number` count as stored on the disk.
 
     A number above `seen` counts as `seen`.
     """

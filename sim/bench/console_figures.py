@@ -61,7 +61,10 @@ def _missing_browser() -> str | None:
     find_missing=_missing_browser,
 )
 def measure_drawing() -> float:
-    """Measure when five browsers draw a referee call (95th percentile), against a minimal page."""
+    """Measure how soon five browsers draw a call for a referee (95th percentile).
+
+    The floor is a minimal page.
+    """
     return _p95_s(_page_figures().drawn)
 
 

@@ -102,7 +102,7 @@ def _has_message(socket: Any) -> bool:
 
 
 def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
-    """Decode all waiting messages of a socket, and return the table of each state."""
+    """Decode all waiting messages of a socket, and return the name of the table in each message."""
     told = []
     while _has_message(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)

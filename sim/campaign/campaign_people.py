@@ -203,8 +203,8 @@ class CampaignPeople:
     # Faults and alerts.
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action for a pressed emergency stop, an open lid, or a wrong sensor of
-        either.
+        """Return the action for a pressed emergency stop or an open lid, or for a wrong sensor
+        of one of them.
         """
         if self._memory.has_lasted("estop pressed", REACT_S):
             return self._actions.act("release_estop")
@@ -219,7 +219,9 @@ class CampaignPeople:
         return self._actions.mend() if lies and held and self._memory.may_retry("mend") else None
 
     def _check_boards(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action for a board that an alert names: its cable, place, or settings."""
+        """Return the action that repairs a board after an alert: its cable, its place or its
+        settings.
+        """
         for alert in state.alerts:
             if not self._memory.has_lasted(alert.name, BOARD_AWAY_S):
                 continue

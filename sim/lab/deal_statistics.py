@@ -24,7 +24,7 @@ _EPSILON = 1e-9
 
 
 class SeatCounts:
-    """Counts of the cards at each seat, separately for each label of the cards.
+    """The numbers of cards at each seat, counted separately for each kind of card.
 
     A label is a number, for example the face of the card. Let k[g] be the number of cards with
     label g. In a fair deal, the counts o[g, s] have the mean k[g]/4 and the covariance

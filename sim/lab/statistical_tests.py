@@ -332,7 +332,8 @@ def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats
 
 
 def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
-    """Return for each deal one count times the part of another count that is independent of it.
+    """Return for each deal the product of `one` and that part of `other` which does not depend
+    on `one`.
 
     Deals in which the two counts are almost equal are omitted. This happens when the cards were fed
     in the order in which they were collected.

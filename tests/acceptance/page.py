@@ -28,7 +28,8 @@ _WEAR = """\
 
 ## `dealtable health STATE_DIR` 设备状况
 
-From the value *soon* on, do the work soon. From the value *now* on, do the work now.
+When a sign reaches the value in the column *soon*, plan the work. When it reaches the value in the
+column *now*, do the work before the next deal.
 
 * *per 1000*: the number in a thousand cards, over the last 100 attempts (tries at dealing).
 * *since cleaned*, *since replaced*: the number since the part was last cleaned or replaced.

@@ -379,7 +379,10 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Collect an event, which listeners receive after all messages of the same read."""
+        """Collect an event.
+
+        Listeners receive it after all messages of this turn of the loop are read.
+        """
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)
         self._new_events.append(event)

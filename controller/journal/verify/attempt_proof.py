@@ -67,8 +67,7 @@ def cut_of(progress: AttemptHistory) -> int | None:
 
 
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
-    """Return the bytes of a field with lower-case hex digits in the attempt's entry of the kind
-    `kind`.
+    """Return the bytes of a field that a journal entry has as hex digits.
 
     There must be `size` bytes, or any number if `size` is None. Raises UnprovableError otherwise.
     """

@@ -154,7 +154,7 @@ class UnopenedHands:
         return self._binding.profile.hands_opened
 
     def _next_attempt(self) -> PlayedAttempt | None:
-        """Return the next attempt to publish; if its key is lost, only the chief can open it."""
+        """Return the next attempt to publish. An attempt whose key is lost is left to the chief."""
         played = self._record.state.played_attempts
         if not self._are_lost_keys_checked:  # a key goes while no daemon runs
             over = (one for one in played if one.is_over and self._has_same_rules(one))

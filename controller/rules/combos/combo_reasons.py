@@ -250,8 +250,8 @@ def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
 def _may_be_wild(
     play: TypedPlay, level: int, hearts: int, read: Callable[[tuple[Face, ...]], object]
 ) -> bool:
-    """Return True if wild cards in place of level cards without a suit would change the
-    combinations.
+    """Return True if the play would be another combination with wild cards for its level cards
+    of unknown suit.
     """
     wild = HEARTS * len(RANKS) + level - 2
     faces, left = list(play.faces), hearts
