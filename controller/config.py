@@ -158,7 +158,8 @@ class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
 class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The GPIO numbers of the panel's wires, and `pins`, the kind of these pins.
 
-    deploy/table.toml has an example. Each seat has a green and a red button. `lamp_*` are the lamps of the stack light.
+    deploy/table.toml has an example. Each seat has a green and a red button. `lamp_*` are the lamps
+    of the stack light.
     """
 
     pins: PinFactoryName

@@ -72,11 +72,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(_NoSelector())
 
     @property
-    def now_ns(self) -> int:
-        """The clock, in whole nanoseconds since the loop was created."""
-        return self._now_ns
-
-    @property
     def timers(self) -> list[asyncio.TimerHandle]:
         """The pending timers, in no particular order."""
         timers = [timer for _, timer in self._timers] + self._due_now

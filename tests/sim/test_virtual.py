@@ -29,7 +29,7 @@ def test_a_hundred_thousand_tenths_of_a_second_are_ten_thousand_seconds() -> Non
         assert isinstance(loop, VirtualLoop)
         for _ in range(100_000):
             await asyncio.sleep(0.1)
-        return loop.now_ns
+        return round(loop.time() * 1e9)
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         assert runner.run(main()) == 10_000 * 10**9
@@ -107,7 +107,7 @@ def test_a_timer_a_nanosecond_later_runs_a_nanosecond_later() -> None:
         stamps: list[int] = []
         await asyncio.sleep(10_000)
         for later in (1, 0, 2):
-            loop.call_later(later * 1e-9, lambda: stamps.append(loop.now_ns))
+            loop.call_later(later * 1e-9, lambda: stamps.append(round(loop.time() * 1e9)))
         await asyncio.sleep(1)
         return [stamp - 10_000 * 10**9 for stamp in stamps]
 
