@@ -154,13 +154,6 @@ class HardwareInProcess(FaultableHardware):
             self.boards[name].kill()
             self._ports[name].drop_connection()
 
-    def mute(self, name: BoardName) -> None:
-        """Stop a board's firmware permanently. Its port stays, its motors stop, it
-        sends nothing.
-        """
-        if (board := self.boards[name].board) is not None:
-            board.close()
-
     def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out. The board keeps its power."""
         self._ports[name].pull()

@@ -214,7 +214,7 @@ class _PresentDeal(msgspec.Struct):
 
 
 def _require_signer(cmd: str, language: Language) -> None:
-    """Raise click.UsageError if a command needs a signature, or is unknown, and --as is missing."""
+    """Raise click.UsageError if --as is missing and the command is unknown or needs a signature."""
     if (order := COMMANDS.get(cmd)) is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
         said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")

@@ -145,7 +145,7 @@ def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> C
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
-    """Begin the doubling if all seats have answered about an open hand, and return the choices."""
+    """Begin the question about doubling when all seats have decided whether to open their hands."""
     done = opening.open_hand
     if opening.doubling is not None or done.seats_asked():
         return opening

@@ -103,7 +103,7 @@ def _number_words(words: KeyText, value: int) -> Words:
 
 
 def _with_unit(unit: str, text: Words) -> Words:
-    """Return a number, or several, as text with the unit."""
+    """Return one number or several numbers as text, followed by the unit."""
     form = _keys_file().units[unit]
     en = form.one if text.en == "1" else form.en
     return Words(en.format(text.en), form.zh.format(text.zh))

@@ -237,7 +237,7 @@ def start_next_command(queue: CommandQueue) -> CommandQueue:
 def complete_command(
     queue: CommandQueue, number: int
 ) -> tuple[CommandQueue, PendingCommand | None]:
-    """Return the queue after the acknowledgement of `number`, and the command that this completes.
+    """Return the queue after the acknowledgement of command `number`, and that command.
 
     The command is None if this is a repeated acknowledgement of an earlier command.
     """

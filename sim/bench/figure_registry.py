@@ -210,7 +210,10 @@ def now_s() -> float:
 
 
 def time_s(work: Work) -> float:
-    """Call `work`, and return the seconds that it returns, or else the seconds that it took."""
+    """Call `work` and return its duration in seconds.
+
+    If `work` returns a number, this number is the duration.
+    """
     begun_s = now_s()
     own = work()
     return own if isinstance(own, float) else now_s() - begun_s

@@ -115,11 +115,6 @@ def split_page(page: str) -> tuple[str, str]:
     return first, heading + rest
 
 
-def update_menu(page: str) -> str:
-    """Return the page with the present menu and its old campaign part."""
-    return render_menu() + split_page(page)[1]
-
-
 def _bound_text(field: str, bound: Bound) -> str:
     if isinstance(bound, tuple):
         return f"`{field}` {' or '.join(map(str, bound))}"

@@ -263,7 +263,7 @@ class TableHost:
     # Faults of the environment.
 
     def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
-        """Return the store of the daemon that `fault` ends, or None if no daemon is alive."""
+        """Return the journal store of the daemon that a fault kills, or None if no daemon runs."""
         store = self._store
         is_ending = self._death_fault is not None or self.table is None
         if is_ending or store is None or not store.is_alive:

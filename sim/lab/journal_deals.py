@@ -56,7 +56,8 @@ class AttemptByPlace(NamedTuple):
 
 
 def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> CollectedDeals:
-    """Run one simulated table (a life), and return the successful attempts in its journal.
+    """Run one simulated table for a number of deals, and return the successful attempts in its
+    journal.
 
     The life has `deals` deals. `faults`: the faults of the machine, or those of WEAR if None. No
     journal contains the stack before a shuffle, so the result has no stack. Raises ValueError if a

@@ -201,7 +201,9 @@ The 4 × 4 table of both deals has the mean 27·27/108 in each cell. The varianc
 
 
 def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
-    """Return the least likely result, with its probability multiplied by the number of results.
+    """Return the least likely of several results.
+
+    Its probability is multiplied by their number.
 
     The name of that result is added to its text.
     """
@@ -311,7 +313,9 @@ def _standardised(seen: DealMeasures) -> dict[str, Floats]:
 
 
 def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
-    """Return for each deal the correlation that two counts have because of common cards."""
+    """Return for each deal the correlation that two counts must have because they count the
+    same cards.
+    """
     path, twin = pairs_variance(pair_degrees(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
     places = seen.place_of.astype(np.int64)
     fed_twins = (abs(places[:, :FACE_COUNT] - places[:, FACE_COUNT:]) == 1).sum(1)

@@ -170,7 +170,9 @@ async def _alert(trial: TableInProcess, name: str) -> list[str]:
 async def _silent(ground: Ground) -> list[str]:
     async with ground.table() as trial:
         await trial.wait_for_phase(MachinePhase.EMPTY)
-        trial.sim.mute("reader")
+        board = trial.sim.boards["reader"].board
+        assert board is not None
+        board.close()  # the port stays, and the board sends nothing
         return await _alert(trial, "BOARD_SILENT")
 
 

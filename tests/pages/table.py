@@ -46,13 +46,18 @@ class Page:
         return self.path.read_text("utf-8") if self.path.exists() else ""
 
 
+def _update_fault_menu(page: str) -> str:
+    """Return the page with the present menu and its old campaign part."""
+    return faults_page.render_menu() + faults_page.split_page(page)[1]
+
+
 def _pages() -> Iterator[Page]:
     for language, path in faultpage.PAGES.items():
         yield Page(path, _whole(partial(faultpage.page, language)))
     yield Page(pins.PAGE, pins.page_with_tables)
     yield Page(configuration.PAGE, _whole(configuration.page))
     yield Page(selftest_page.PAGE, _whole(selftest_page.page))
-    yield Page(_of("sim", "FAULTS.md"), faults_page.update_menu)
+    yield Page(_of("sim", "FAULTS.md"), _update_fault_menu)
     yield Page(_of("sim", "lab", "LAB.md"), lab_report.update_page)
     yield Page(
         messages_page.PAGE,

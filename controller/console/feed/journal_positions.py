@@ -70,7 +70,7 @@ def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
-    """Return the updated completeness when a request for missing events begins.
+    """Return the knowledge about missing events after the console has begun to request them.
 
     Gaps are noted again from now on.
     """
@@ -91,7 +91,8 @@ def with_new_journal(completeness: Completeness) -> Completeness:
 
 
 def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:
-    """Return the updated completeness after a table has returned all missing events up to `mark`.
+    """Return the knowledge about missing events after the console has received all events up to
+    `mark`.
 
     `head` is the head of the table's journal when the request began.
     """

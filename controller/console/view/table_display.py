@@ -63,7 +63,7 @@ class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def clocks(self) -> frozenset[PublicSeatClock]:
-        """Return the clocks that the lines contain."""
+        """Return the clocks that are shown in these lines."""
         clocks = (*(one.clock for one in self.pays), *(one.clock for one in self.gives))
         return frozenset(one for one in clocks if one is not None)
 

@@ -115,7 +115,7 @@ def check_command_effects(
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each decision of a person that has no command, and each command
+    """Yield a finding for each person's decision without a command, and for each command
     without its effect.
 
     The reverse is a command without the row that it must have caused.

@@ -202,7 +202,8 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Findings:
-    """Yield a finding for each board event that contradicts the promised number of shuffler passes.
+    """Yield a finding if the board events contradict the number of shuffler passes that the
+    commitment promised.
 
     In a right deal, no card moves before the shuffler is done.
     """

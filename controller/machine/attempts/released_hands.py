@@ -86,7 +86,7 @@ class HandsWithPlayers:
             await asyncio.wait({self._close_task})
 
     def cancel(self) -> None:
-        """Cancel the task."""
+        """Cancel the background task that closes the attempt."""
         if self._close_task is not None:
             self._close_task.cancel()
 

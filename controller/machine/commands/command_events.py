@@ -208,7 +208,9 @@ def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker
 
 
 def _by_hand(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
-    """Return the function that copies the named arguments into an event of a deal by hand."""
+    """Return the function that makes an event of a deal that people deal by hand, from the
+    named arguments.
+    """
 
     def meaning(args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
         if not match.by_hand:

@@ -75,7 +75,7 @@ def _takers(match: AnyMatch) -> Seats:
 
 
 def _anti_payers(match: AnyMatch) -> Seats:
-    """Return the seats that pay tribute, if they must state whether they hold the big jokers.
+    """Return the seats that pay tribute and must now state whether they have the big jokers.
 
     A machine knows dealt hands. Only the payers know drawn hands, and some rulebooks demand a
     claim.

@@ -74,7 +74,10 @@ def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | Non
 
 
 def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
-    """Return the sets after a verdict, which bars the attempt's set if its count is in doubt."""
+    """Return the sets after a verdict.
+
+    If the count of the attempt's set is in doubt, people must count the set before its next use.
+    """
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
     known = set_of_attempt(state, entry)
     if known is None:

@@ -300,7 +300,7 @@ def _apply_cut(play: TableMatch, event: events.SetCut, entry: JournalEntry) -> T
 
 
 def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> TableMatch:
-    """Keep the cut of a deal that is dealt ahead, until that deal is due.
+    """Keep the cut of a deal that is dealt early, until the deal before it is over.
 
     Earlier events do not matter.
     """
