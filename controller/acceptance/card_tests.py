@@ -321,7 +321,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Ask a person to hold a card and let it go. Check that the board recovers."""
+    """Ask a person to hold a card and then release it. Check that the board recovers."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "a card could not be held")

@@ -1,6 +1,7 @@
 """Output of `dealtable watch` for one table: lines for people, or JSON."""
 
 import re
+from abc import ABC, abstractmethod
 from typing import Final, TypeVar
 
 import click
@@ -19,7 +20,7 @@ SILENCE_TIMEOUT_S: Final = 3.0
 """Time limit for the next message. A table publishes a state every second."""
 
 
-class _FeedPrinter:
+class _FeedPrinter(ABC):
     """A printer of one table's messages. A gateway may be compromised: no message may raise an
     error here or control the terminal.
     """
@@ -29,9 +30,9 @@ class _FeedPrinter:
         self._state_lines = StateLines(language)
         self._last_problem = ""
 
+    @abstractmethod
     def print_line(self, line: StateLine) -> None:
         """Print a line about the table."""
-        raise NotImplementedError
 
     def print_bad_message(self, reason: str) -> None:
         """Print a problem with a message, but do not repeat the same problem."""

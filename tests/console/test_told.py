@@ -164,7 +164,18 @@ def test_a_kind_of_a_later_version_is_told_by_its_name() -> None:
     assert describe_match_event({"event": "Weather"}, NO_CONTEXT).zh == "Weather"
 
 
-@given(st.sampled_from(sorted(LINE_BY_KIND)), st.dictionaries(st.text(), st.integers() | st.none()))
+_JSON = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+_FIELDS = sorted({name for event in EVENTS for name in event.data} | {"event", "told", "charge"})
+
+
+@given(
+    st.sampled_from(sorted(LINE_BY_KIND)),
+    st.dictionaries(st.sampled_from(_FIELDS) | st.text(), _JSON),
+)
 def test_nothing_that_an_entry_may_hold_stops_the_telling(kind: str, data: dict[str, Any]) -> None:
     event = msgspec.structs.replace(EVENTS[0], kind=kind, data=data)
     assert all(line.en is not None for line in describe_events([event, event]))

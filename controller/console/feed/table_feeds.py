@@ -360,7 +360,7 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect that the console itself stood still, which must not count as silence of the
+        """Detect that the console itself stopped for a time. This must not count as silence of the
         tables.
         """
         now_s = self._loop.time()

@@ -40,7 +40,7 @@ MAX_OPENED_HANDS: Final = 100
 The newest are shown. A person who controls a table's gateway could send such events without end.
 """
 MAX_PEOPLE: Final = 500
-"""The most names of people for whom commands are counted."""
+"""The maximum number of people with a count of their commands."""
 _MAX_NAME_LENGTH: Final = 40
 _MATCH_START_KINDS: Final = frozenset({"meeting", "taken_over"})
 _OPENED_HAND_KIND: Final = "opened_hand"

@@ -368,8 +368,6 @@ async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
-    """Return the newest lines; quiet lines (another line says the same) do not count for
-    MAX_LINES.
-    """
+    """Return the newest lines, with at most MAX_LINES lines that are not quiet."""
     loud = [at for at, line in enumerate(lines) if not line.quiet]
     return list(lines if len(loud) <= MAX_LINES else lines[loud[-MAX_LINES - 1] + 1 :])

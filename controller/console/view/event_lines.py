@@ -63,7 +63,7 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
         words,
         quiet=_is_quiet(event, context),
         order=str(event.data.get("id")) if event.kind == "command" else None,
-        corrects=event.deal if event.data.get("event") in _RESULT_EVENTS else None,
+        corrects=event.deal if str(event.data.get("event")) in _RESULT_EVENTS else None,
     )
 
 

@@ -161,8 +161,8 @@ def advance_match_context(data: EventData, context: DealContext) -> DealContext:
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Return True if this event needs no line, because an entry of the machine says the same."""
-    event = data.get("event")
+    """Return True if this event needs no line, because an entry of the machine has the same."""
+    event = str(data.get("event"))
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 
 
