@@ -1,1 +1,1 @@
-"""The program of a table: rules, deals, journal, processes and command line."""
+"""The program that controls a table: rules, deals, journal, processes and command line."""

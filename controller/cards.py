@@ -19,7 +19,7 @@ _RANK_LETTERS = {"T": "10"}
 
 
 def face_text(face: Face) -> str:
-    """Return a face as people write it: "♠A", "♥10", "SJ" (small joker), "BJ" (big joker).
+    """Return the text of a face as people write it, such as "♠A", "♥10" or "SJ" (small joker).
 
     Raises ValueError for a number that is not a face.
     """
@@ -32,7 +32,7 @@ def face_text(face: Face) -> str:
 
 
 def parse_face(text: str) -> Face:
-    """Return the face written as `text`: "♠A" or "SA", "♥10", "H10" or "HT", "BJ".
+    """Return the face that a text such as "♠A", "SA", "H10", "HT" or "BJ" names.
 
     "SJ" is the small joker. The jack of spades can be written only as "♠J". Raises ValueError for
     any other text.
@@ -49,15 +49,15 @@ def parse_face(text: str) -> Face:
 
 
 def composition(packs: int, jokers: bool) -> tuple[int, ...]:
-    """Return how many cards of each of the 54 faces are in a set of `packs` packs."""
+    """Return how many cards of each face a set of `packs` packs has, with or without jokers."""
     return (packs,) * SMALL_JOKER + (packs if jokers else 0,) * 2
 
 
 def pip_value(face: Face) -> int | None:
-    """Return the number that a turned-up card counts for: A is 1, J 11, Q 12 and K 13.
+    """Return the value of a turned-up card as a number (A is 1, K is 13), or None for a joker.
 
-    A card from 2 to 10 counts its own number. Returns None for a joker. No seed defines the values
-    of A, J, Q and K: they are a proposal.
+    A card from 2 to 10 has its own number. J is 11 and Q is 12. No rulebook gives these values,
+    so they are provisional.
     """
     if face in _JOKERS:
         return None

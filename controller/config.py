@@ -23,9 +23,9 @@ _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
 
 def matching(pattern: str, description: str) -> Meta:
-    """Return a condition for configuration texts: the whole text must match `pattern`.
+    """Return msgspec's `Meta` for a text that must match `pattern`.
 
-    Errors show the `description`.
+    Errors show the `description` of the expected text.
     """
     return Meta(pattern=pattern, description=description)
 
@@ -48,8 +48,7 @@ FirmwareHash = Annotated[
 BindAddress = Annotated[
     str,
     matching(
-        r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
-        'an address like "tcp://*:5556", or with port * for any free one',
+        r"^tcp://[^\s/:]+:(\*|\d{1,5})$", 'an address like "tcp://*:5556" (port *: any free port)'
     ),
 ]
 METRICS_OFF = "off"
@@ -57,8 +56,8 @@ LoopbackAddress = Annotated[
     str,
     matching(
         r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
-        '"off", or an address of this computer alone like "tcp://127.0.0.1:9556", '
-        "or with port * for any free one",
+        '"off", or an address of this computer alone like "tcp://127.0.0.1:9556" '
+        "(port *: any free port)",
     ),
 ]
 PinFactoryName = Annotated[
@@ -75,17 +74,16 @@ UserName = Annotated[
 
 
 class ConfigError(toml_files.FileError):
-    """An error in a configuration file; its text is one line with the reason."""
+    """The error for a configuration file that cannot be read or is wrong. Its text is one line."""
 
 
 class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The identity of a table, and its folders.
 
-    `backend` is the kind of boards that the table must have. If the tournament has its own
-    regulations, `event` is the file with them. They take precedence over the rulebook `profile`.
-    `state_dir` stays after a restart. `runtime_dir` is in memory, and its default is
-    /run/dealtable/ID. If the gateway runs as another user, `user` is the user that runs the
-    machine process.
+    `backend` is the kind of boards that the table must have. `event` is the file with the
+    regulations of the tournament, if there are any. These regulations take precedence over the
+    rulebook `profile`. The files in `state_dir` stay after a restart. `runtime_dir` is in memory.
+    `user` is the user that runs the machine, if another user runs the gateway.
     """
 
     id: ShortName
@@ -98,9 +96,9 @@ class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     user: UserName | None = None
 
     def __post_init__(self) -> None:
-        """Set the default runtime directory, and check it.
+        """Set the default of `runtime_dir`, and refuse a `runtime_dir` that cannot be used.
 
-        It must be outside `state_dir` and short enough for the path of a socket.
+        It must be outside `state_dir`, and short enough for the path of a socket.
         """
         if self.runtime_dir == Path():
             msgspec.structs.force_setattr(self, "runtime_dir", RUNTIME_ROOT / self.id)
@@ -114,9 +112,9 @@ class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The port of a board, and the identity that the board must report.
 
     `firmware` is the hash that the board must report. The default is the hash of the firmware that
-    belongs to this program. If `settings_crc` is given, the program compares it with the board's
-    value. If an adapter connects the board, `usb` is the USB serial number of the adapter. The name
-    of the port contains this number.
+    belongs to this program. `settings_crc` is the checksum of the settings that the board must
+    have. If a USB adapter connects the board, `usb` is the serial number of this adapter. udev uses
+    this number to give the port its name.
     """
 
     port: NonEmptyText
@@ -132,34 +130,32 @@ DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
 
 
 class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
-    """The reader board, and what makes it read a card: a trigger wire or a request.
+    """The reader board, and the signal that starts each look: a trigger wire or a request.
 
     The trigger wire comes from the dealer board. A reader without this wire (`dealtable adapter
-    barcode`) receives one request for each card. `look_ms` is the time limit of that request in ms.
-    When this time has passed, the card goes to the tray. With a wire the time limit is fixed.
+    barcode`) receives one request for each card. `look_ms` is the time limit of the reader's answer
+    in ms. After this time the card goes to the tray. With a trigger wire this limit is 300 ms.
     """
 
     trigger: ReaderTrigger = "wire"
     look_ms: Annotated[int, Meta(ge=100, le=2000)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse `look_ms` for a reader with a trigger wire, because that reader's time limit
-        is fixed.
-        """
+        """Refuse `look_ms` for a reader with a trigger wire: the limit is then fixed."""
         if self.trigger == "wire" and self.look_ms is not None:
             raise ValueError('look_ms: expected nothing, or trigger = "asked"')
 
     @property
     def look_s(self) -> float:
-        """The time limit for reading a card, in seconds."""
+        """The longest wait for the second board after the first has reported a card, in seconds."""
         return (self.look_ms or DEFAULT_LOOK_MS[self.trigger]) / 1000
 
 
 class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The GPIO numbers of the panel's wires, and `pins`, the kind of these pins.
+    """The GPIO numbers of the panel's wires, and `pins`, which selects real or simulated pins.
 
-    deploy/table.toml has an example. Each seat has a green and a red button. `lamp_*` are the lamps
-    of the stack light.
+    deploy/table.toml has an example. Each seat has a green and a red button. The keys `lamp_*` are
+    the lamps of the stack light.
     """
 
     pins: PinFactoryName
@@ -188,7 +184,7 @@ class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardSetSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A set of cards of this table: its name, and the card back by which the reader knows it."""
+    """A set of cards of this table: its name, and the design on the backs of its cards."""
 
     id: ShortName
     back: Literal["A", "B"]
@@ -215,11 +211,11 @@ def _refuse_duplicate_set_ids(card_sets: tuple[CardSetSection, ...]) -> None:
 class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The addresses of the feed and of the commands, and the local address of the metrics.
 
-    The default for metrics is a free port, so that one computer can run several tables. The file
-    endpoints.json contains the chosen port. `dir` is the folder of the gateway's keys, of the
-    admitted clients and of its endpoints.json. The default is state_dir. If the gateway and the
+    By default the metrics have any free port, so that one computer can run several tables. The file
+    endpoints.json contains this port. `dir` is the folder of the gateway's keys, of the admitted
+    clients and of endpoints.json. The default of `dir` is `state_dir`. If the gateway and the
     machine run as two users, `user` is the gateway's user. If `announce` is true, the table
-    publishes its address and public keys on the network (multicast DNS).
+    publishes its addresses and public keys on the network (multicast DNS).
     """
 
     feed: BindAddress = "tcp://*:5556"
@@ -231,23 +227,23 @@ class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The setting that decides whether the next deal is dealt while the present deal is played.
+    """The settings of play: whether the machine deals ahead.
 
-    If `deal_ahead` is true, the machine deals the next deal from another set of cards while the
-    present deal is played.
+    If `deal_ahead` is true, the machine deals the next deal from a second set of cards while people
+    play the present deal.
     """
 
     deal_ahead: bool = False
 
 
 class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Time limits for people, in seconds, after which the referee is called. All are provisional.
+    """Times in seconds after which the table calls a referee. The values are provisional.
 
-    `cut_s` is the limit for the cut. The deal waits for the cut. `take_s` is the limit for taking
-    the held hands. These hands cannot be looked at meanwhile. `result_s` is the limit for the
-    confirmation of a result by both sides. The next hands wait for it. `slow_deal_s` is the limit
-    for a whole deal (本副过慢). It is well above the usual time. `out_s` is the limit within which
-    an opponent confirms that a player is out. It is short because play continues and people forget.
+    `cut_s` is the limit for the cut. The deal does not begin before the cut. `take_s` is the limit
+    for the release of held hands. `result_s` is the limit until both sides have confirmed a result.
+    The next hands are not released before this. `slow_deal_s` is the limit for a whole deal
+    (本副过慢), and much longer than a usual deal. `out_s` is the limit until an opponent confirms
+    that a player is out. This limit is short because play continues and people forget.
     """
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
@@ -273,8 +269,10 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def __post_init__(self) -> None:
-        """Refuse two equal boards, card sets or users, and `deal_ahead` without sets of two
-        different backs.
+        """Refuse sections that contradict each other, such as two boards with the same port.
+
+        Two sets with one id, users that are not separate, and `deal_ahead` with sets of only one
+        back are refused, too.
         """
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
@@ -289,12 +287,12 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def gateway_dir(self) -> Path:
-        """The folder of the public key, the gateway's secret, admitted/ and endpoints.json."""
+        """The folder that contains the gateway's keys, the folder admitted/, and endpoints.json."""
         return self.gateway.dir or self.table.state_dir
 
     @property
     def socket(self) -> Path:
-        """The path of the machine's Unix socket, in the runtime directory.
+        """The path of the machine's Unix socket, in or beside the runtime directory.
 
         If machine and gateway run as two users, the gateway cannot read the runtime directory. The
         socket is then in a separate folder beside the runtime directory, which contains nothing
@@ -306,7 +304,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A simulated table: its name, its boards and its simulated attendant.
+    """A simulated table: its id, its boards, and whether a simulated person works at the table.
 
     `firmware` is the interpreter that runs the boards' firmware. If `attendant` is true, a
     simulated person takes the hands, loads cards and clears the machine. Tests and people control
@@ -326,8 +324,8 @@ class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The simulated mechanics: number of cards, speed and wear.
 
     A set has `packs` packs, with or without jokers. If `cards` is given, the set has only this
-    number of cards. `speed` changes only the times of the mechanics. At speed 1, a card takes
-    100 ms.
+    number of cards. A higher `speed` shortens the times of the mechanics, and no other times. At
+    speed 1, a card takes about 100 ms.
     """
 
     packs: Annotated[int, Meta(ge=1, le=4)] = 2
@@ -341,7 +339,7 @@ class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The content of a sim.toml. Each [[fault]] is a fault that the simulator can produce.
 
-    The first [[card_set]] is in the hopper, the others are beside the machine.
+    At the start the set of the first [[card_set]] is in the hopper. Other sets are beside it.
     """
 
     sim: SimTableSection = field(default_factory=SimTableSection)
@@ -352,12 +350,15 @@ class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: list[dict[str, Any]] = field(default_factory=list, name="fault")
 
     def __post_init__(self) -> None:
-        """Refuse two sets with the same name."""
+        """Refuse two sets with the same id."""
         _refuse_duplicate_set_ids(self.card_sets)
 
 
 def _require_separate_users(config: TableConfig) -> None:
-    """Refuse a machine user and a gateway user that are equal, or that would share a folder."""
+    """Refuse users and folders that do not separate the machine from the gateway.
+
+    Both users or neither must be given. They must differ, and their folders must not overlap.
+    """
     machine, gateway, place = config.table.user, config.gateway.user, config.gateway.dir
     if machine is None and gateway is not None:
         raise ValueError("table.user: missing, expected the machine's user beside gateway.user")

@@ -10,7 +10,7 @@ def expected_boards(
 ) -> dict[BoardKind, ExpectedBoard]:
     """Return the identity that each board must report before any motor may move.
 
-    `firmware` is the hash of the firmware that this program carries. A board must report it unless
+    `firmware` is the hash of the firmware in this program. A board must report this hash unless
     the configuration names another one. If `settings` is False, the boards may have any settings.
     """
     sections: dict[BoardKind, BoardSection] = {"dealer": config.dealer, "reader": config.reader}

@@ -1,4 +1,4 @@
-"""The fault catalogue (faults.toml): a closed set of names, each with code, cause and action."""
+"""The fault catalogue (faults.toml): all faults, each with name, code, cause and action."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from controller.words import Words
 
 Language = Literal["en", "zh"]
 Evidence = Mapping[str, object]
-"""Known values, each by the placeholder that it fills.
+"""Known values. Each key is the name of the placeholder that the value fills.
 
 A value of type Words is rendered in the reader's language.
 """
@@ -32,18 +32,18 @@ class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_field
     action_zh: str
 
     def cause(self, evidence: Evidence | None = None, language: Language = "en") -> str:
-        """Return the text of the cause, with the known evidence filled in."""
+        """Return the cause in `language`, with the values of `evidence` in its placeholders."""
         text = self.cause_zh if language == "zh" else self.cause_en
         return _render(text, evidence or {}, language)
 
     def action(self, evidence: Evidence | None = None, language: Language = "en") -> str:
-        """Return the text of the action to take, with the known evidence filled in."""
+        """Return the action in `language`, with the values of `evidence` in its placeholders."""
         text = self.action_zh if language == "zh" else self.action_en
         return _render(text, evidence or {}, language)
 
 
 def fault(name: str) -> CatalogueFault:
-    """Return the fault of the catalogue that has this name. Raises LookupError if there is none."""
+    """Return the catalogue's fault with this name. Raises LookupError if there is none."""
     try:
         return fault_catalogue()[name]
     except KeyError:
@@ -52,12 +52,12 @@ def fault(name: str) -> CatalogueFault:
 
 @cache
 def fault_catalogue() -> Mapping[str, CatalogueFault]:
-    """Return all faults of the catalogue by name, sorted by code."""
+    """Return {name: fault} of the whole catalogue, in the order of the fault codes."""
     return {row.name: row for row in _read_catalogue().fault}
 
 
 def driver_error_fault(error: BaseException) -> str:
-    """Return the name of the fault that a table reports for an error of the drivers.
+    """Return the name of the fault for an error that the code in `drivers` raised.
 
     Raises LookupError for an error that is not from the drivers.
     """
@@ -103,7 +103,10 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def _render(text: str, evidence: Evidence, language: Language) -> str:
-    """Return `text` with its placeholders filled in. A [part] with unknown evidence is left out."""
+    """Return `text` with values in its placeholders.
+
+    Placeholders are inside brackets. A part in brackets is left out if `evidence` lacks a value.
+    """
     words = _read_catalogue().words[language]
 
     def word(match: re.Match[str]) -> str:

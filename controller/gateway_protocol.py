@@ -1,4 +1,4 @@
-"""The protocol between machine and gateway: messages as JSON lines on a Unix socket, and metrics.
+"""The protocol of machine and gateway: messages as lines of JSON on a Unix socket, and metrics.
 
 This module performs no I/O.
 """
@@ -23,7 +23,7 @@ class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """A distribution of durations: how many of them fell into each range.
+    """The distribution of measured durations: how many of them are in each range.
 
     `counts[i]` durations were at most `bounds_s[i]` and more than the previous bound. `counts` has
     one more number than `bounds_s`; the last number counts all longer durations. `sum_s` is the sum
@@ -38,7 +38,7 @@ class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True)
 
 
 class Histogram:
-    """A histogram of durations in seconds. A measurement costs only one call of `add`."""
+    """A histogram of durations in seconds. Each duration costs only one call of `add`."""
 
     def __init__(self, bounds_s: tuple[float, ...]) -> None:
         self._bounds_s = bounds_s
@@ -46,12 +46,12 @@ class Histogram:
         self._sum_s = 0.0
 
     def add(self, duration_s: float) -> None:
-        """Count one duration."""
+        """Add one duration, in seconds, to the histogram."""
         self._counts[bisect_left(self._bounds_s, duration_s)] += 1
         self._sum_s += duration_s
 
     def distribution(self, name: str, *labels: str) -> MetricDistribution:
-        """Return the counted durations as the metric `name`.
+        """Return the histogram as a metric with this `name` and the label values `labels`.
 
         controller/gateway/metric_families.py has the names.
         """
@@ -87,14 +87,14 @@ class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
 
 
 class FeedMessage(Message, frozen=True, tag_field="to", tag="feed"):
-    """A public state or a public event. The gateway sends `body` unchanged under `topic`."""
+    """A public state or event of the machine. The gateway publishes `body` under `topic`."""
 
     topic: str
     body: msgspec.Raw
 
 
 class ReplyMessage(Message, frozen=True, tag_field="to", tag="reply"):
-    """The machine's answer to the command that has the same `ref`."""
+    """The machine's answer to a command. `ref` is the number of the CommandMessage."""
 
     ref: int
     body: CommandReply
@@ -113,7 +113,7 @@ class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
 
 
 class MetricsMessage(Message, frozen=True, tag_field="to", tag="metrics"):
-    """The metrics that only the machine can count.
+    """The machine's present metrics. This is the answer to an AskMetricsMessage.
 
     The names are those of controller/gateway/metric_families.py. The gateway ignores a name that it
     does not have.
@@ -132,7 +132,7 @@ GatewayMessage: TypeAlias = CommandMessage | AskMetricsMessage
 
 
 class GatewayProtocolError(Exception):
-    """An error for data of the other process that are not part of this protocol."""
+    """An error for data that the other process sent, but that this protocol does not allow."""
 
 
 def state_topic(table: str) -> str:
@@ -146,13 +146,13 @@ def event_topic(table: str) -> str:
 
 
 def feed_message(value: PublicState | PublicEvent) -> FeedMessage:
-    """Return the message by which the machine publishes a state or an event."""
+    """Return a message that contains `value`, which the gateway will publish."""
     topic = state_topic if isinstance(value, PublicState) else event_topic
     return FeedMessage(topic(value.table), msgspec.Raw(msgspec.json.encode(value)))
 
 
 def encode_line(message: MachineMessage | GatewayMessage) -> bytes:
-    """Return `message` as one line that ends with a newline."""
+    """Return `message` as one line of JSON that ends with a newline."""
     return msgspec.json.encode(message) + b"\n"
 
 
@@ -172,7 +172,7 @@ def decode_gateway_line(line: bytes) -> GatewayMessage:
 
 
 def is_too_deep(value: object, max_depth: int = MAX_ARGUMENT_DEPTH) -> bool:
-    """Return True if lists and objects are nested more than `max_depth` deep."""
+    """Return whether lists and dictionaries in `value` are nested more than `max_depth` deep."""
     if not isinstance(value, (dict, list)):
         return False
     held = value.values() if isinstance(value, dict) else value
@@ -180,7 +180,7 @@ def is_too_deep(value: object, max_depth: int = MAX_ARGUMENT_DEPTH) -> bool:
 
 
 class LineSplitter:
-    """A splitter that cuts a stream of bytes into lines of at most `limit` bytes each.
+    """A splitter of a stream of bytes into lines of at most `limit` bytes.
 
     For a longer line `split` raises GatewayProtocolError. The caller then closes the connection.
     """
@@ -190,7 +190,7 @@ class LineSplitter:
         self._rest = b""
 
     def split(self, data: bytes) -> list[bytes]:
-        """Return the lines that `data` completes, in order and without their newlines.
+        """Add `data` to the stream, and return all lines that are now complete, without newlines.
 
         Raises GatewayProtocolError for a line of more than `limit` bytes.
         """

@@ -13,9 +13,9 @@ from controller.words import Words
 SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 SIDES: tuple[Side, ...] = ("NS", "EW")
 POCKETS = (*SEATS, "tray")
-"""The places where the machine puts cards.
+"""The outlets of the machine, into which it deals cards.
 
-The index of a place is its number on the serial line.
+The index of an outlet is its number on the serial line.
 """
 
 
@@ -30,7 +30,7 @@ def previous_seat(seat: Seat) -> Seat:
 
 
 def partner(seat: Seat) -> Seat:
-    """Return the seat of the partner of `seat` (对门)."""
+    """Return the seat opposite `seat`, where the partner of that player sits (对门)."""
     return SEATS[(SEATS.index(seat) + 2) % len(SEATS)]
 
 
@@ -40,13 +40,13 @@ def opponents(seat: Seat) -> tuple[Seat, Seat]:
 
 
 def seats_of_side(side: Side) -> tuple[Seat, Seat]:
-    """Return the two seats of a side: North and South, or East and West."""
+    """Return the two seats of `side`, which are North and South, or East and West."""
     first = cast(Seat, side[0])
     return first, partner(first)
 
 
 def seat_from(start: Seat, direction: Literal["ccw", "cw"], steps: int) -> Seat:
-    """Return the seat `steps` places from `start`: "ccw" counts to the right, "cw" to the left."""
+    """Return the seat that is `steps` seats to the right ("ccw") or left ("cw") of `start`."""
     return SEATS[(SEATS.index(start) + (steps if direction == "ccw" else -steps)) % len(SEATS)]
 
 
@@ -83,12 +83,12 @@ T = TypeVar("T")
 
 
 def seat_list_words(named: Iterable[Seat]) -> Words:
-    """Return the names of all these seats in one line, as in "North, South"."""
+    """Return the names of the seats in `named` as one list, such as "North, South"."""
     return join_words(named, SEAT_NAMES.__getitem__)
 
 
 def seat_choice_words(named: Iterable[Seat]) -> Words:
-    """Return the names of these seats as alternatives, as in "North or South"."""
+    """Return the names of the seats in `named` as alternatives, such as "North or South"."""
     return join_words(named, SEAT_NAMES.__getitem__, " or ", "或")
 
 
@@ -98,7 +98,7 @@ def signer_list_words(named: Iterable[str]) -> Words:
 
 
 def card_count_words(cards: Mapping[Seat, int]) -> Words:
-    """Return the counted cards of each seat in one line, as in "North 27, West 26"."""
+    """Return how many cards were counted for each seat, as in "North 27, West 26"."""
     if not cards:
         return Words("nothing counted", "未清点")
     counted = [(SEAT_NAMES[seat], count) for seat, count in cards.items()]
@@ -108,6 +108,6 @@ def card_count_words(cards: Mapping[Seat, int]) -> Words:
 def join_words(
     things: Iterable[T], words: Callable[[T], Words], en: str = ", ", zh: str = "、"
 ) -> Words:
-    """Return the texts of several things, joined by `en` in English and by `zh` in Chinese."""
+    """Return the texts `words(thing)` of all `things`, joined by the separators `en` and `zh`."""
     told = [words(thing) for thing in things]
     return Words(en.join(one.en for one in told), zh.join(one.zh for one in told))

@@ -21,7 +21,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class WordsError(ValueError):
-    """An error whose text is one line of English. `words` has it in both languages."""
+    """An error whose text is one line. str() is the English text, `words` has both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
         super().__init__(en)
@@ -29,22 +29,25 @@ class WordsError(ValueError):
 
 
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return the texts that the dictionary `table` has for `names`, each in quotes, in one line.
+    """Return one line for each language: the text of each name, in quotes and separated by commas.
 
-    A name that is not in `table` is used unchanged.
+    `table` maps names to their texts. A name that is not in `table` is used unchanged.
     """
     said = [table.get(name, Words(name, name)) for name in names]
     return Words(", ".join(f'"{each.en}"' for each in said), _join_chinese(said))
 
 
 def roles_with_article(roles: Iterable[str]) -> Words:
-    """Return roles with their articles in one line, as in "a referee, the chief referee"."""
+    """Return the names of `roles` with English articles, as in "a referee, the chief referee"."""
     said = [_ROLES_WITH_ARTICLE.get(role, Words(role, role)) for role in roles]
     return Words(", ".join(each.en for each in said), _join_chinese(said))
 
 
 def phase_clauses(phases: Iterable[str]) -> str:
-    """Return phases of the machine as English clauses that follow the word "while"."""
+    """Return one English text with a clause for each phase in `phases`.
+
+    For example: "the machine is idle, or the cut is entered".
+    """
     return ", or ".join(_PHASE_CLAUSES[phase] for phase in phases)
 
 
@@ -203,10 +206,10 @@ only a referee decides.
 
 
 def reason_words(reason: str) -> Words:
-    """Return the reason of a stop or a correction in both languages.
+    """Return the English and the Chinese text of `reason`, for example the reason of a stop.
 
-    A text that a person wrote is returned unchanged. A key is replaced by its words. Several
-    reasons that apply at once are keys in one line, separated by commas.
+    A text that a person wrote is returned unchanged. A key of REASON_WORDS is replaced by its text.
+    Several keys in one line, separated by commas, are reasons that apply at the same time.
     """
     known = [REASON_WORDS.get(key) for key in reason.split(", ")]
     said = [words for words in known if words is not None]
@@ -216,15 +219,15 @@ def reason_words(reason: str) -> Words:
 
 
 def signer_text(name: str, person: str | None) -> str:
-    """Return the text that names a signer, as in "Li Na (referee)".
+    """Return the text for a signer: the person, then the key's name, as in "Li Na (referee)".
 
-    It is only the key's name if there is no person.
+    `name` is the key's name. If `person` is None, the text is only `name`.
     """
     return name if person is None else f"{person} ({name})"
 
 
 def names_in_signer_text(by: object) -> frozenset[str]:
-    """Return the names of the person and of the key in a text that `signer_text` made.
+    """Return the person's name and the key's name from `by`, a text that `signer_text` made.
 
     Case and the width of spaces are removed, so that two spellings of one name are equal. Returns
     an empty set for a value that is not text.
@@ -237,7 +240,10 @@ def names_in_signer_text(by: object) -> frozenset[str]:
 
 
 def signer_words(by: object) -> Words:
-    """Return the text of `signer_text` in both languages. The role of the key is translated."""
+    """Return `by`, a text that `signer_text` made, in English and Chinese.
+
+    Only the role in the key's name is translated.
+    """
     both = _PERSON_AND_KEY.fullmatch(str(by))
     if both is None:
         return _key_name_words(by)
@@ -245,10 +251,10 @@ def signer_words(by: object) -> Words:
 
 
 def decided_by_words(by: object, entered_by: object = None) -> Words:
-    """Return a text that names the person who made a decision.
+    """Return a text that names `by`, who made a decision, and `entered_by`, who entered it.
 
-    With `entered_by`, the chief decided orally, and the text also names the person who entered the
-    decision.
+    With `entered_by`, the decision is a verbal decision of the chief. With None, the text names
+    only `by`.
     """
     if entered_by is None:
         return signer_words(by)
@@ -259,7 +265,7 @@ def decided_by_words(by: object, entered_by: object = None) -> Words:
 
 
 def _key_name_words(name: object) -> Words:
-    """Return the name of a key in both languages. For a console it is like "Hall-1-referee"."""
+    """Return `name`, a signing key's name such as "Hall-1-referee", in English and Chinese."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
     if console and role in ROLE_WORDS:

@@ -49,14 +49,14 @@ class Outlet(IntEnum):
 
 
 class FeedSource(IntEnum):
-    """The place from which a FEED command takes its cards."""
+    """The place from which the feeder takes cards, as a FEED command names it."""
 
     HOPPER = protocol.HOPPER
     TRAY = protocol.FROM_TRAY
 
 
 class JamPlace(IntEnum):
-    """The place at which a card is stuck, as a JAM event reports it."""
+    """The place where a card is stuck or did not land, as a JAM event reports it."""
 
     FEEDER = protocol.AT_FEEDER
     WINDOW = protocol.AT_WINDOW
@@ -118,11 +118,11 @@ class BoardEvent(Struct, frozen=True, gc=False):
     `boot` and `number` identify the event: numbers run 1, 2, 3 … as long as the board runs.
     `attempt` is the attempt that was set on the board when the event happened. `seen` and `landed`
     are running totals of that attempt after this event. For the dealer board they count cards at
-    the window and landings, for the reader board pulses and reads sent. `index` is the number of
-    the card in the attempt, or 0 if the event has no card. Other events use `index` as follows:
-    POCKET: 1 occupied, 0 empty; SHUFFLED: passes done; DRIVE: number of the drive. The meaning of
-    `place` depends on `code`: an Outlet, FeedSource, JamPlace, DealerMotor or BoardStopReason; for
-    LID 1 open and 0 closed; for ENGINE and DRIVE 1 present and 0 absent.
+    the window and landings, for the reader board announced cards and READ events. `index` is the
+    number of the card in the attempt, or 0 if the event has no card. Other events use `index` as
+    follows: POCKET: 1 occupied, 0 empty; SHUFFLED: passes done; DRIVE: number of the drive. The
+    meaning of `place` depends on `code`: an Outlet, FeedSource, JamPlace, DealerMotor or
+    BoardStopReason; for LID 1 open and 0 closed; for ENGINE and DRIVE 1 present and 0 absent.
     """
 
     board: BoardKind
@@ -150,7 +150,7 @@ class CardReadEvent(BoardEvent, frozen=True, gc=False):
 
     @property
     def is_readable(self) -> bool:
-        """Return True if the reader recognized a face."""
+        """Return whether the reader recognized a face."""
         return self.face != protocol.UNREADABLE
 
     def __repr__(self) -> str:
@@ -162,8 +162,5 @@ class CardReadEvent(BoardEvent, frozen=True, gc=False):
     __str__ = __repr__
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return some fields for the library rich, without the face.
-
-        By default rich prints every field.
-        """
+        """Return the fields that the library `rich` may print, so that it never prints the face."""
         return [("board", self.board), ("number", self.number), ("index", self.index)]

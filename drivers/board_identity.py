@@ -8,7 +8,7 @@ from drivers.link.frames import PROTOCOL_HEX, Welcome
 
 
 class ExpectedBoard(Struct, frozen=True, gc=False):
-    """The board that must be at a port.
+    """The properties that the board at one port must have.
 
     `uid` and `firmware` (the hash of the firmware's files) are 16 lower-case hex digits.
     `settings_crc` is the number as in WELCOME. With None, any settings are accepted. `is_polled` is
@@ -32,10 +32,10 @@ def check_protocol(welcome: Welcome) -> None:
 def check_identity(
     welcome: Welcome, expected: ExpectedBoard, other: ExpectedBoard | None = None
 ) -> None:
-    """Check that the right board answered at a port.
+    """Raise an error if the board that sent `welcome` differs from `expected`.
 
     The most specific error is raised. `other` is the board that the configuration names for the
-    table's other port. If the two boards are exchanged, BoardsSwapped is raised. Raises
+    table's other port. If `other` sent `welcome`, BoardsSwapped is raised. Raises
     WrongProtocol, BoardsSwapped, WrongKind, WrongBoard, BackendMismatch, WrongFirmware,
     WrongSettings or WrongTrigger.
     """

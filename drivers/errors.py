@@ -1,9 +1,8 @@
 """Every exception that the drivers raise.
 
-Each contains the values that explain it.
-
-Each message is one line with the fault, its place and the values. The fault catalogue has the
-number and the advice for people, by the name of the type.
+Each exception contains the values that explain it. Each message is one line with the fault, its
+place and the values. The fault catalogue has the number and the advice for people, under the
+name of the exception's class.
 """
 
 from drivers.board_events import BoardKind, ReportedKind
@@ -11,7 +10,7 @@ from drivers.link.frames import BoardCommand, BoardResult
 
 
 class DriverError(Exception):
-    """Base class of the errors below. The drivers raise no other error about the hardware."""
+    """Base class of all errors in this module. The drivers raise no other hardware error."""
 
 
 class PortMissing(DriverError):
@@ -49,7 +48,7 @@ class SessionRenewed(LineLost):
 
 
 class BoardReset(LineLost):
-    """The board restarted without a request: its boot id changed."""
+    """The board restarted unexpectedly: its boot id changed, or its event numbers began again."""
 
     def __init__(self, board: BoardKind, expected: int, found: int) -> None:
         became = f"became {found:08x}" if found != expected else "began again"
@@ -78,25 +77,25 @@ class Mismatch(DriverError):
 
 
 class WrongKind(Mismatch):
-    """A dealer board at the reader's port, or the reverse."""
+    """The board at this port is of another kind than the port requires (dealer or reader)."""
 
     what = "kind"
 
 
 class WrongBoard(Mismatch):
-    """A board of the right kind, but of another table."""
+    """The board has the right kind, but another unique id than the configuration names."""
 
     what = "unique id"
 
 
 class BoardsSwapped(Mismatch):
-    """Each of the table's two boards is at the other board's port."""
+    """The board at this port is the one that the configuration names for the other port."""
 
     what = "unique id (the two boards are swapped)"
 
 
 class WrongProtocol(Mismatch):
-    """The board's firmware uses another version of the serial protocol than this program."""
+    """The board uses another version of the serial protocol than this program."""
 
     what = "protocol"
 
@@ -114,14 +113,12 @@ class WrongSettings(Mismatch):
 
 
 class WrongTrigger(WrongSettings):
-    """The reader waits for a trigger wire although the configuration names LOOK messages, or
-    the reverse.
-    """
+    """The reader's trigger (wire or LOOK messages) is not the one in the configuration."""
 
     what = "trigger"
 
 
 class BackendMismatch(Mismatch):
-    """A simulated board answered although the configuration names a real one, or the reverse."""
+    """The board is simulated although the configuration names a real board, or the reverse."""
 
     what = "backend"

@@ -65,7 +65,7 @@ class PanelPins(Struct, frozen=True):
 
 
 class ButtonRole(Enum):
-    """The purpose of a button: GREEN confirms, RED calls the referee, START starts."""
+    """The purpose of a button: to confirm (GREEN), call the referee (RED) or start (START)."""
 
     GREEN = "green"
     RED = "red"
@@ -73,9 +73,9 @@ class ButtonRole(Enum):
 
 
 class PressKind(Enum):
-    """The kinds of stages of a button press.
+    """The stages of a button press that the panel reports.
 
-    DOWN comes at once, then either SHORT, or HELD after 1.5 s.
+    DOWN comes at once. SHORT follows at the end of a short press, or HELD after 1.5 s.
     """
 
     DOWN = "down"
@@ -99,7 +99,7 @@ class SwitchChange(Struct, frozen=True):
 
 
 class LampMode(Enum):
-    """The pattern of a lamp or of the buzzer."""
+    """The state of a lamp or of the buzzer: off, on or blinking."""
 
     OFF = "off"
     ON = "on"
@@ -107,7 +107,7 @@ class LampMode(Enum):
 
 
 class Lamps(Struct, frozen=True):
-    """The patterns of the stack light and the buzzer."""
+    """The states of the lamps of the stack light and of the buzzer."""
 
     red: LampMode = LampMode.OFF
     amber: LampMode = LampMode.OFF
@@ -160,7 +160,7 @@ class _Contact:
         self.last_edge_s = clock() - DEBOUNCE_S
 
     def _on_edge(self, ticks: float, level: int) -> None:
-        """Pass a change of the pin to the event loop.
+        """Pass a change of the pin to the event loop, with its time and the new level.
 
         The pin library calls this method in its own thread, with the time of the change in ticks of
         the pin factory and the new level.
@@ -266,7 +266,7 @@ class PanelDriver:
             raise PanelLost(str(error)) from error
 
     def set_lamps(self, lamps: Lamps) -> None:
-        """Set the stack light and the buzzer to the patterns in `lamps`. Raises PanelLost."""
+        """Set the stack light and the buzzer to the states in `lamps`. Raises PanelLost."""
         self._lamps = lamps
         if self._blink_timer is None:
             self._is_blink_lit = True
@@ -332,7 +332,7 @@ class PanelDriver:
         )
 
     def _report_hold(self, name: str, pressed_s: float) -> None:
-        """Report that a button was pressed so long that the press counts as HELD.
+        """Report HELD for button `name` if its press that began at `pressed_s` has not ended.
 
         If the button was released too early, wait until the release is debounced.
         """

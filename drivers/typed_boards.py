@@ -1,6 +1,6 @@
 """The dealer board and the reader board as typed objects.
 
-`on_event` is a plain function called inside the read callback. `route` and `stop` write and return.
+`on_event` is a plain function called inside the read callback. `route` and `stop` return at once.
 The other commands return with the board's acknowledgement, or raise BoardRefused (with the board's
 reason), SessionRenewed (request the status, then decide again) or LineLost. Every command names a
 target state, so that repeating it changes nothing.
@@ -49,21 +49,21 @@ class _Board:
         self.link.on_event = on_event
 
     async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
-        """Begin an attempt with `cards` cards, `cards_per_pocket` for each pocket.
+        """Begin an attempt with `cards` cards in total, `cards_per_pocket` of them for each pocket.
 
         All counts of the board restart at 0.
         """
         await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
 
     async def selftest(self) -> None:
-        """Start the self-test of motors and sensors, or of the recognition engine.
+        """Start the board's self-test: of the gate (dealer) or of the recognition engine (reader).
 
-        The machine must be empty.
+        The dealer board refuses unless pockets, tray and path are empty and the lift is down.
         """
         await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
-        """Change a setting by its name in the protocol. Raise KeyError for an unknown name."""
+        """Set the setting named `setting` to `value`. Raise KeyError for an unknown name."""
         setting_id = frames.SETTING_IDS[self.kind][setting]
         await self.link.request(frames.ConfigureCommand(setting_id, value))
 
@@ -108,15 +108,15 @@ class DealerStatus(Struct, frozen=True, gc=False):
 
     @property
     def is_clear(self) -> bool:
-        """Return True if the machine is empty and the lift is down, as BEGIN requires."""
+        """Return True if pockets, tray and path are empty and the lift is down, as BEGIN needs."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
 
 def decode_dealer_status(body: bytes) -> DealerStatus:
-    """Return the status that the body of an acknowledgement contains.
+    """Return the dealer board's status, decoded from the body of its answer to STATUS.
 
-    Raise WrongProtocol if it contains none.
+    Raise WrongProtocol if the body contains no such status.
     """
     try:
         attempt, doing, source, upto, fed, holding, route, *landed, sensors, events, locked = (
@@ -159,7 +159,7 @@ class DealerBoard(_Board):
     kind = "dealer"
 
     async def shuffle(self, attempt: int, passes: int) -> None:
-        """Start shuffling until `passes` passes are done. A SHUFFLED event reports the end."""
+        """Start a shuffle that ends at `passes` passes of the attempt. SHUFFLED reports the end."""
         await self.link.request(frames.ShuffleCommand(attempt, passes))
 
     async def feed(self, attempt: int, source: FeedSource, upto: int) -> None:
@@ -167,11 +167,11 @@ class DealerBoard(_Board):
         await self.link.request(frames.FeedCommand(attempt, source, upto))
 
     def route(self, attempt: int, index: int, pocket: Outlet) -> None:
-        """Send card `index` to `pocket`. The command is on the line before this method returns."""
+        """Send card `index` to `pocket` (or the tray), without waiting for the acknowledgement."""
         self.link.send(frames.RouteCommand(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
-        """Start lifting the hands, or continue a lift that was interrupted.
+        """Start lifting the hands, or continue a lifting that was interrupted.
 
         A RELEASED event reports that the hands are up.
         """
@@ -186,7 +186,7 @@ class DealerBoard(_Board):
         await self.link.request(frames.PurgeCommand(attempt))
 
     async def is_moving(self) -> bool:
-        """Return True if anything moves, including a self-test, which STATUS does not report.
+        """Return True if any part moves, also in a self-test, which STATUS does not report.
 
         It sets a setting that no board has. The board answers BUSY while something moves, otherwise
         BAD_VALUE.
@@ -198,7 +198,7 @@ class DealerBoard(_Board):
         return False
 
     async def get_status(self) -> DealerStatus:
-        """Return the present status of the board."""
+        """Request the present status of the dealer board, and return it."""
         return decode_dealer_status((await self.link.request(frames.GetStatusCommand())).body)
 
 
@@ -224,9 +224,9 @@ class ReaderStatus(Struct, frozen=True, gc=False):
 
 
 def decode_reader_status(body: bytes) -> ReaderStatus:
-    """Return the status that the body of an acknowledgement contains.
+    """Return the reader board's status, decoded from the body of its answer to STATUS.
 
-    Raise WrongProtocol if it contains none.
+    Raise WrongProtocol if the body contains no such status.
     """
     try:
         attempt, doing, pulses, reads, events = _READER_STATUS_BODY.unpack(body)
@@ -242,9 +242,7 @@ class ReaderBoard(_Board):
 
     @property
     def is_polled(self) -> bool:
-        """Return True if the reader has no trigger wire, so that the host must announce each
-        card.
-        """
+        """Return True if the host must announce each card, because there is no trigger wire."""
         welcome = self.link.welcome
         return welcome is not None and welcome.asked
 
@@ -257,19 +255,19 @@ class ReaderBoard(_Board):
             self.link.send(frames.LookCommand(attempt, index))
 
     def send(self, command: frames.BoardCommand) -> None:
-        """Send a command without waiting for its acknowledgement.
+        """Send `command` to the board without waiting for its acknowledgement.
 
-        A card that is to be read again was already in the window. If the reader has no trigger
-        wire, the card is announced first, because a lost line may have lost the first announcement.
+        If the reader has no trigger wire, announce the card of a RereadCommand first, because a
+        fault of the line may have lost the first announcement.
         """
         if isinstance(command, frames.RereadCommand):
             self.announce_card(command.attempt, command.index)
         self.link.send(command)
 
     def reread(self, attempt: int, index: int) -> None:
-        """Read card `index` again while it is in the window. The answer is another READ."""
+        """Request a new look at card `index` in the window. Another READ reports the answer."""
         self.send(frames.RereadCommand(attempt, index))
 
     async def get_status(self) -> ReaderStatus:
-        """Return the present status of the board."""
+        """Request the present status of the reader board, and return it."""
         return decode_reader_status((await self.link.request(frames.GetStatusCommand())).body)

@@ -1,4 +1,4 @@
-"""Fixtures for scenarios on a whole table, with checks before and after each scenario."""
+"""Pytest fixtures and hooks for scenarios. A scenario is a test of a whole table."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ STARTED_KEY = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read the bench file before any test is collected, and report its errors in one line."""
+    """Create the target of this run, a simulated table or a bench, before tests are collected."""
     config.addinivalue_line("markers", "needs(*features): skipped where a target lacks one")
     config.addinivalue_line("markers", "explains(*counters): counters of a line that may move")
     try:
@@ -40,9 +40,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session", name="place")
 def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
-    """Open the target for the whole session, and close it at the end.
+    """Open the target for the whole pytest session, yield it, and close it at the end.
 
-    If it cannot be opened, for example because another run uses the bench, the run ends.
+    If the target cannot be opened, for example because another run uses the bench, the run ends.
     """
     at = pytestconfig.stash[TARGET_KEY]
     try:
@@ -58,7 +58,7 @@ def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
 async def table(
     request: pytest.FixtureRequest, place: ScenarioTarget, tmp_path: Path, runtime_dir: Path
 ) -> AsyncIterator[ScenarioTable]:
-    """Yield a table that has the right boards and a new journal. Check everything afterwards."""
+    """Yield a table with a running daemon and a new journal. Check the table before and after."""
     if place.broken is not None:
         pytest.skip(place.broken)
     notes = request.node.stash[RECORD_KEY] = ScenarioRecord(about={"scenario": request.node.name})
@@ -75,10 +75,10 @@ async def table(
 
 
 async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> None:
-    """Check that the right boards are present, then start the daemon.
+    """Check the identities of both boards, then start the daemon of the scenario's table.
 
-    If that fails, this scenario fails and the rest is skipped. The reason is one line for the
-    person at the table, who has no use for a traceback.
+    If either fails, this scenario fails and all later scenarios are skipped. The reason is one
+    line for the person at the table, without a traceback.
     """
     try:
         await place.check_boards(access.table.ports)
@@ -90,7 +90,7 @@ async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> No
 
 
 async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAccess) -> None:
-    """Bring the table to rest, and fail if the scenario has left anything wrong behind."""
+    """Make the table ready for a deal, stop the daemon, and fail the scenario if a check fails."""
     table, program = access.table, access.table.daemon
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
@@ -121,9 +121,9 @@ async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAcce
 
 
 async def _restore_table(place: ScenarioTarget, access: TableAccess, name: str) -> None:
-    """Restore a table after a failed scenario.
+    """Stop the daemon after a failed scenario, and undo the scenario's changes to the table.
 
-    If that fails too, no other scenario runs.
+    If the table is still not in order, all later scenarios are skipped, except on `inproc`.
     """
     try:
         await access.table.daemon.stop()
@@ -139,7 +139,7 @@ async def _restore_table(place: ScenarioTarget, access: TableAccess, name: str) 
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip a scenario that the target does not support, before its table is brought up."""
+    """Skip a scenario if the target lacks a feature that the scenario needs."""
     wanted = tuple(feature for mark in item.iter_markers("needs") for feature in mark.args)
     reason = missing_features(wanted, item.config.stash[TARGET_KEY].features)
     if reason is not None:
@@ -148,7 +148,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Store the result of each phase of a scenario, and add its measurements to JUnit's file."""
+    """Store the result of a test's setup, call or teardown. At the end, add values for JUnit."""
     report: pytest.TestReport = yield  # type: ignore[assignment]  # what the hook returns
     if report.failed:
         item.stash[FAILED_KEY] = True
@@ -194,14 +194,14 @@ def _failure_text(report: pytest.TestReport) -> list[str]:
 def report_to_junit(
     request: pytest.FixtureRequest, record_testsuite_property: Any
 ) -> Iterator[None]:
-    """Write the properties of the target into JUnit's file at the end, when all are known."""
+    """Write the facts about the target into the JUnit file at the end of the session."""
     yield
     for key, value in request.config.stash[TARGET_KEY].about.items():
         record_testsuite_property(key, value)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write the report page. Fail a run in which every scenario was skipped."""
+    """Write the report page if it was requested. Fail a run in which every scenario was skipped."""
     config = session.config
     run = _session_run(config)
     nothing = {one.verdict for one in run.scenarios} == {"skipped"}
@@ -213,7 +213,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print why a run without any result failed, and the path of the report page."""
+    """Print a warning if every scenario was skipped. Print the path of a requested report."""
     config = terminalreporter.config
     run = _session_run(config)
     if run.scenarios and {one.verdict for one in run.scenarios} == {"skipped"}:

@@ -1,4 +1,4 @@
-"""Two deals of a match by buttons: seats, cut, counts, the first lead, result, and a tribute."""
+"""Scenario of a match of two deals with a tribute, controlled mostly by the panel's buttons."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def in_phase(*phases: str) -> StatePredicate:
 
 
 async def press_until(table: ScenarioTable, over: StatePredicate) -> None:
-    """Press the green button of each seat that the match waits for, until a state fits `over`."""
+    """Press the green buttons of the seats that the match waits for, until `over` is True."""
     while not over(
         before := await table.until(lambda state: over(state) or bool(state.match.waiting_for))
     ):
@@ -42,7 +42,10 @@ async def press_until(table: ScenarioTable, over: StatePredicate) -> None:
 async def press_first_waiting(
     table: ScenarioTable, before: PublicState, over: StatePredicate
 ) -> None:
-    """Press the green button of the first seat that the match waits for, and check the effect."""
+    """Press the green button of the first seat that the match waits for in `before`.
+
+    Then wait until the match no longer waits for this press, or until `over` is True.
+    """
     seat, phase = before.match.waiting_for[0], before.match.phase
     await table.tap(seat)
     await table.until(
@@ -54,7 +57,7 @@ async def press_first_waiting(
 
 
 async def deal_by_buttons(table: ScenarioTable) -> None:
-    """Start, cut and take one deal of the match by buttons, until its first lead may be played."""
+    """Deal by the panel's buttons, from the start of the deal to the beginning of play."""
     await table.until(in_phase("cut"), "the cut")
     await table.tap("start")
     await table.until(lambda state: state.machine.counter is not None, "the counter for the cut")

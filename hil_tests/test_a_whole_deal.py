@@ -1,4 +1,4 @@
-"""A deal without faults: four hands of 27, held, released, played and proved."""
+"""Scenarios of deals without faults, from the start to four hands of 27 and a public proof."""
 
 from collections import Counter
 

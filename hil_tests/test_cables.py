@@ -1,4 +1,4 @@
-"""Board cables that are pulled or exchanged: an alert names the board, and no card moves.
+"""Scenarios of pulled or swapped board cables: an alert names the board, and no card moves.
 
 With the right cables the table deals again.
 """
@@ -93,14 +93,14 @@ async def test_another_tables_board_is_named_in_both_languages_and_nothing_moves
     state = await table.until(
         lambda state: alert_names(state) == {"WRONG_BOARD"}, "the fault alone"
     )
-    assert any(f"Another {board} board" in alert.cause for alert in state.alerts)
+    assert any(f"The connected {board} board" in alert.cause for alert in state.alerts)
     await _check_named_and_still(table, state, "WRONG_BOARD")
     await table.wait_for_quiet()
     await table.deal_to_held()
 
 
 async def _check_named_and_still(table: ScenarioTable, state: PublicState, name: str) -> None:
-    """Check the texts of an alert in both languages, and that no command moves a card."""
+    """Check the texts of the alert `name`, that a new deal is refused, and that no card moves."""
     row, before = fault(name), await table.hands.read_truth()
     assert state.machine.phase is MachinePhase.FAULT
     for alert in state.alerts:

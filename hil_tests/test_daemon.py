@@ -1,4 +1,4 @@
-"""The daemon dies or is stopped during a deal: the cards stop, and the deal resumes."""
+"""Scenarios of a daemon that is killed (the attempt continues) or stopped (it becomes void)."""
 
 import pytest
 

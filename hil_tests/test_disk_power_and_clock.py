@@ -1,4 +1,4 @@
-"""Faults of the computer: a full disk, a power cut, and a clock that jumps."""
+"""Scenarios with faults of the computer: a full disk, a power cut, and a clock that jumps."""
 
 import pytest
 

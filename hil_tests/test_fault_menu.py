@@ -1,6 +1,6 @@
-"""Faults of the simulator that no person can cause.
+"""Scenarios with faults from the simulator's fault menu. Only simulated tables have this menu.
 
-Mild faults cost time, the others cost the deal. No alert may be wrong. sim/faults.toml lists the
+Mild faults cost time. The others end the attempt. No alert may be wrong. sim/faults.toml lists the
 right alerts of each fault.
 """
 
@@ -61,7 +61,7 @@ LOST_BOARD_FAULTS = (
 
 
 async def deal_with_fault(table: ScenarioTable, text: str) -> PublicState:
-    """Play one attempt with one fault of the menu, and check that every alert about it is right.
+    """Deal one attempt with a fault, such as `no_answer:at=11`. Fail on alerts of other faults.
 
     Return the state after the attempt.
     """

@@ -1,4 +1,4 @@
-"""Cards held back with a finger: a moment costs time, a longer hold costs the deal."""
+"""Scenarios of a finger that holds a card: short holds cost time, long holds end the attempt."""
 
 from controller.messages import AttemptOutcome
 from hil_tests.harness.features import needs

@@ -1,4 +1,4 @@
-"""Lid and emergency stop: they stop the cards, void the deal, and are named in the alert."""
+"""Scenarios of lid and emergency stop: the attempt becomes void, and an alert is shown."""
 
 from typing import NamedTuple
 
@@ -10,9 +10,7 @@ from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 
 class StopMethod(NamedTuple):
-    """A way to stop the machine: the person's step, the alert that follows, and the measured
-    time.
-    """
+    """A step that stops the machine, the step that undoes it, the alert and the timed quantity."""
 
     step: str
     undo_step: str

@@ -1,4 +1,4 @@
-"""The redeal rule (重发): each redeal has a public reason and is an attempt of the same deal."""
+"""Scenarios of redeals (重发): each is another attempt of the same deal, for a public reason."""
 
 from controller.messages import AttemptOutcome, MachinePhase, Role
 from hil_tests.harness.features import needs

@@ -1,7 +1,4 @@
-"""Wrong cards: the table names the fault, releases nothing, and deals again with right cards.
-
-In each case people move cards by a step of steps.toml. The simulator does the same steps.
-"""
+"""Scenarios of wrong cards: the table names the fault, releases nothing and deals again."""
 
 import pytest
 

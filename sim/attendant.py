@@ -1,4 +1,4 @@
-"""A simulated person at a table, with the senses and actions of a person only."""
+"""A simulated person who serves one table. The person sees and does only what people can."""
 
 import asyncio
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Attendant:
         self._red_lamp_seen = False
 
     async def run(self) -> None:
-        """Attend to the table until cancelled."""
+        """Serve the table until the task is cancelled: take hands, load cards and clear faults."""
         unwatch = (
             self._world.dealer.observe(lambda name, value: self._changed.set()),
             self._contacts.watch(self._on_lamp),
@@ -77,8 +77,9 @@ class Attendant:
         await self._press_start()
 
     async def _press_start(self) -> None:
-        """Press the start button. Repeat this if the machine does not move and the red
-        lamp is off.
+        """Press the start button until cards move or the red lamp has been lit.
+
+        Give up after MAX_START_PRESSES presses.
         """
         for _ in range(MAX_START_PRESSES):
             if self._red_lamp_seen or self._world.shuffler.cards or self._world.tally.arrived:

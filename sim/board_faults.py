@@ -1,6 +1,6 @@
-"""Faults of boards and of their cables, for a table that can kill, start and unplug boards.
+"""Simulated faults of the boards and cables of a simulated table.
 
-`BoardFaults` makes the faults happen. `FaultableHardware` is the base class of such tables.
+`BoardFaults` makes the faults happen. `FaultableHardware` is the base class of the tables.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class _FaultableBoard(Protocol):
 
 
 class FaultableHardware(ABC):
-    """The base class of a table with two boards, whose boards and cables can have faults."""
+    """The base class of a simulated table: two boards that can be started, killed and unplugged."""
 
     world: World
     boards: Mapping[BoardName, _FaultableBoard]
@@ -52,7 +52,7 @@ class FaultableHardware(ABC):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board. `uid` and `firmware` replace it by another board."""
+        """Start the board `name`. If `uid` or `firmware` is given, start another board instead."""
 
     @abstractmethod
     def kill(self, name: BoardName) -> None:
@@ -67,7 +67,7 @@ class FaultableHardware(ABC):
         """Plug a board's cable in again."""
 
     def mend(self) -> None:
-        """Plug cables in and put the original boards back, as a person does."""
+        """End all faults of boards and cables: plug cables in, put the original boards back."""
         self._faults.mend()
 
 
@@ -81,7 +81,7 @@ class _ActiveFault:
 
 
 class BoardFaults:
-    """The faults of serial lines and boards: this class makes them happen, and ends them in time.
+    """An object that causes faults of boards and cables, and ends each after its duration.
 
     Times are those of the world, not of the machine. A watchdog or a cable does not become faster
     in a machine that runs faster.
@@ -104,11 +104,11 @@ class BoardFaults:
         }
 
     def handlers(self) -> dict[FaultTarget, OutsideHandler]:
-        """Return the handlers of these faults, for the argument `outside` of World."""
+        """Return the handlers of faults by target: `carry_out` for "line" and for "board"."""
         return {"line": self.carry_out, "board": self.carry_out}
 
     def carry_out(self, fault: SimulatedFault) -> None:
-        """Make a fault happen now."""
+        """Cause `fault` now, at the board that the fault names."""
         self._effects[fault.name](fault, BOARD_NAMES[fault.board])
 
     def mend(self) -> None:
@@ -117,7 +117,7 @@ class BoardFaults:
             self._end(each)
 
     def close(self) -> None:
-        """Cancel all timers."""
+        """Cancel the timers of all faults. Boards and cables are not repaired."""
         for each in self._active:
             if each.timer is not None:
                 each.timer.cancel()
@@ -164,7 +164,7 @@ class BoardFaults:
     def _end_after(
         self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
     ) -> None:
-        """End `fault` by a call of `undo` after `for_ms` milliseconds. With None `mend` ends it."""
+        """Record that `fault` is active, and call `undo` after `for_ms` ms (None: in `mend`)."""
         each = _ActiveFault(fault, undo)
         self._active.append(each)
         if for_ms is not None:

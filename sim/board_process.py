@@ -32,7 +32,7 @@ FETCHED_MICROPYTHON = DRIVERS.parent / ".micropython" / "micropython"
 
 @dataclass(frozen=True)
 class Interpreter:
-    """The way to run a board's firmware: the command before the arguments, and the environment.
+    """The command and the environment variables that start a board's firmware as a process.
 
     `package_location` contains the variable that names the folder of packages, and the path of the
     firmware below that folder.
@@ -43,9 +43,9 @@ class Interpreter:
     package_location: tuple[str, str]
 
     def with_foreign_firmware(self, root: Path) -> "Interpreter":
-        """Return an interpreter that runs a firmware with another hash.
+        """Return an Interpreter for foreign firmware, which has another hash than the original.
 
-        The other firmware is a copy below `root` with one more file.
+        The foreign firmware is a copy below `root` with one more file.
         """
         variable, below = self.package_location
         copy = root / "foreign" / below
@@ -59,7 +59,7 @@ class Interpreter:
 
 
 def cpython_interpreter() -> Interpreter:
-    """Return an interpreter that runs boards under the Python of this process."""
+    """Return an Interpreter that runs a board's firmware with the Python of this process."""
     path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
     command = (sys.executable, "-P", "-m", "drivers.firmware.main")
     return Interpreter(command, {"PYTHONPATH": path}, ("PYTHONPATH", "drivers/firmware"))
@@ -85,7 +85,7 @@ def find_micropython() -> str:
 
 
 def micropython_interpreter(program: str) -> Interpreter:
-    """Return an interpreter for MicroPython. Its package of the firmware is `firmware`."""
+    """Return an Interpreter that runs a board's firmware with the MicroPython at `program`."""
     command = (program, "-m", "firmware.main")
     return Interpreter(command, {"MICROPYPATH": str(DRIVERS)}, ("MICROPYPATH", "firmware"))
 
@@ -134,7 +134,7 @@ class BoardProcess:
 
     @property
     def pty(self) -> str | None:
-        """The pseudo-terminal (pty) through which the host reaches the board now."""
+        """The pty through which the host reaches the board, or None if it cannot reach it now."""
         return self._pty if self.line is None else self.line.pty
 
     def start(
@@ -145,9 +145,7 @@ class BoardProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start the board with the boot id `boot`, which no earlier start had.
-
-        Do nothing if the board runs.
+        """Start the board with the boot id `boot`, which must be new. Do nothing if the board runs.
 
         `uid` and `firmware` replace the board by another one. Any value of `firmware` selects the
         same foreign firmware. The board always reports power as its reset cause; `reset_cause` is
@@ -186,7 +184,7 @@ class BoardProcess:
             self._start_relay(self.line)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
-        """Cut the board's power and return at once. `wait_until_gone` waits for the end."""
+        """Send the signal `sig` to the board's process. SIGKILL is like a cut of its power."""
         if self.pid is not None:
             os.kill(self.pid, sig)
 
@@ -195,20 +193,20 @@ class BoardProcess:
         self.kill(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Continue a firmware that hung. It receives all bytes that arrived meanwhile."""
+        """Continue the firmware after `hang`. It receives all bytes that arrived meanwhile."""
         self.kill(signal.SIGCONT)
 
     def erase_storage(self) -> None:
-        """Do nothing, because a process stores nothing."""
+        """Do nothing, because a board that runs as a process has no storage."""
 
     async def wait_until_gone(self) -> None:
         """Wait until the process has ended."""
         await self._ended.wait()
 
     async def close(self) -> None:
-        """Close the pins of the board, so that its process ends, and wait for this.
+        """Close the board's pins, so that its process ends, and wait for the end of the process.
 
-        Kill it if it does not end.
+        Kill the process if it does not end within END_TIMEOUT_S.
         """
         if self._pins is not None:
             self._disconnect_pins()
@@ -259,7 +257,7 @@ class BoardProcess:
             self._end_relay()
 
     def _end_relay(self) -> None:
-        """Unplug the host's line, because the pty of the process is gone."""
+        """Stop forwarding bytes, and unplug the host's line. Do nothing if no relay runs."""
         if self._process_end is None or self.line is None:
             return
         self._loop.remove_reader(self._process_end)
@@ -269,7 +267,7 @@ class BoardProcess:
         self.line.unplug()
 
     def _remove_port(self) -> None:
-        """Remove the board's port from the host.
+        """Remove the path `link` to the process's pty, or unplug the line if there is one.
 
         The next pty, of another table, may get the same number. A line has its own port, and
         another board's line may use the port's name now.
@@ -346,8 +344,8 @@ class BoardProcess:
                     raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
-        """Collect the exit status of a process that closed its pins. If it runs, try
-        again later.
+        """Collect the exit status of the board's process. If the process still runs, try again
+        later.
         """
         if self.pid is None:
             return
@@ -359,6 +357,6 @@ class BoardProcess:
 
 
 def _write_lossy(end: int, data: bytes) -> None:
-    """Write as many bytes as the pty accepts. The rest is lost."""
+    """Write to the pty at descriptor `end` as many bytes as it accepts, and drop the rest."""
     with suppress(OSError):
         os.write(end, data)

@@ -1,4 +1,4 @@
-"""An event loop with exact timers, for any number of descriptors: `exact_loop`.
+"""An asyncio event loop with exact timers and any number of file descriptors (`exact_loop`).
 
 A callback of a timer runs at the timer's own time on the loop's clock. A motion that begins when
 another motion ends begins at that time, not when the processor has woken. So the mechanics take
@@ -52,7 +52,7 @@ class ExactSelector(selectors.EpollSelector):
         """
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Wait for descriptors and return those that are ready.
+        """Wait until descriptors are ready or `timeout` is over. Return the ready descriptors.
 
         The wait ends `timeout` seconds after `now_s`; None waits forever. If that time is over, the
         timers run first, unless they are later than MAX_READ_DELAY_S.
@@ -87,7 +87,7 @@ class _ExactLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
-        """Return the loop's time. It is constant until all callbacks of that time have run."""
+        """Return the loop's time in seconds, which is constant during one turn of the loop."""
         return self._exact_selector.now_s
 
 

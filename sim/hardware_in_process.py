@@ -28,14 +28,14 @@ READER_ID = "00000000000000e1"
 
 @cache
 def own_firmware_hash() -> bytes:
-    """Return the hash of the firmware that this process has imported."""
+    """Return the hash of the firmware package that this process imports."""
     folder = resources.files("drivers.firmware")
     files = [(f.name, f.read_bytes()) for f in folder.iterdir() if f.name.endswith(".py")]
     return firmware_hash(files)
 
 
 class FirmwareInProcess:
-    """One board whose firmware runs in this process. `end` is its end of the line to the host.
+    """One simulated board with its firmware in this process. `end` is its end of the host's line.
 
     `board` is the running firmware, or None while the board has no power. The board keeps its
     stored data when it starts again.
@@ -55,10 +55,9 @@ class FirmwareInProcess:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start the board with the boot id `boot`, which no earlier start had.
+        """Start the board with the boot id `boot`, which must be new. Do nothing if the board runs.
 
-        Do nothing if the board runs. `uid` and `firmware` replace the board by another one, which
-        has no stored data.
+        `uid` and `firmware` replace the board by another one, which has no stored data.
         """
         if self.board is not None:
             return
@@ -83,7 +82,7 @@ class FirmwareInProcess:
             self.board.hang()
 
     def resume(self) -> None:
-        """Continue a firmware that hung. It receives all bytes that arrived meanwhile."""
+        """Continue the firmware after `hang`. It receives all bytes that arrived meanwhile."""
         if self.board is not None:
             self.board.resume()
 
@@ -93,13 +92,13 @@ class FirmwareInProcess:
 
 
 class HardwareInProcess(FaultableHardware):
-    """A world of simulated mechanics, and two boards that run the real firmware.
+    """A simulated table in this process: mechanics, and two boards that run the real firmware.
 
     `boots` returns a boot id that no board had before, for each start of a board. `rng` is the
     source of randomness of the mechanics. `delay_ms` is the time that a byte takes on either line,
     at any speed of the mechanics. Create the object while its loop runs. After `close()` no timer
     remains. The class carries out the faults of its lines and boards. Faults of the host belong to
-    the program that runs a host (`world.outside["host"]`).
+    the program that runs a host (`world.outside_handlers["host"]`).
     """
 
     def __init__(
@@ -127,7 +126,7 @@ class HardwareInProcess(FaultableHardware):
             self.start(name)
 
     def port(self, name: BoardName) -> PipePort:
-        """Return the host's end of the line to a board. It stays the same object."""
+        """Return the host's port of the line to the board `name`, always the same object."""
         return self._ports[name]
 
     def start(
@@ -138,10 +137,9 @@ class HardwareInProcess(FaultableHardware):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board if it does not run.
+        """Start the board `name`, if the power is on and the board does not run.
 
-        It has its stored data and no other state.
-
+        A started board has its stored data and no other state.
         `uid` and `firmware` replace the board by another one, which has no stored data.
         """
         if not (self.has_power(name) or self._power_is_off):
@@ -163,7 +161,7 @@ class HardwareInProcess(FaultableHardware):
         self._ports[name].plug()
 
     def swap_cables(self) -> None:
-        """Swap the cables of the two boards at the host's end."""
+        """Exchange the cables of the two boards at the host's end."""
         one, other = self._ports.values()
         one.swap(other)
 
@@ -174,11 +172,11 @@ class HardwareInProcess(FaultableHardware):
             (self.start if on else self.kill)(name)
 
     def has_power(self, name: BoardName) -> bool:
-        """Return True if a board has power."""
+        """Return True if the board `name` has power."""
         return self.boards[name].board is not None
 
     def close(self) -> None:
-        """Cut the power of both boards, and end the world and its faults."""
+        """Cut the power of both boards, and stop the simulated mechanics and all faults."""
         self._faults.close()
         for name in BOARDS:
             self.kill(name)

@@ -1,7 +1,7 @@
-"""A simulated table behind ptys: mechanics, boards, sockets and an attendant.
+"""A simulated table with sockets, a simulated person, and boards on pseudo-terminals (ptys).
 
-`HardwareOnPtys` is one table. Its boards run as processes, or inside this process as `PtyBoard`,
-which serves sets of many tables.
+`HardwareOnPtys` is one table. Its boards run as processes, or inside this process as `PtyBoard`, so
+that one process can simulate many tables.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from sim.table_sockets import ControlError, ControlServer, PinServer
 
 
 class PtyBoard(FirmwareInProcess):
-    """One board that runs in this process and has a pty. `link` is the path of its port.
+    """One simulated board that runs in this process behind a pty.
 
     The class has the interface of BoardProcess, without a process: `pid` is always None, and `kill`
     removes the pty at once.
@@ -44,12 +44,12 @@ class PtyBoard(FirmwareInProcess):
 
     @property
     def link(self) -> Path:
-        """The fixed path that leads to the board's port."""
+        """The path of the symbolic link to the board's present pty."""
         return self.line.link
 
     @property
     def pty(self) -> str | None:
-        """The pty of the board, or None if it has no power."""
+        """The path of the board's pty, or None while the board has no power or its cable is out."""
         return self.line.pty
 
     def start(
@@ -60,7 +60,10 @@ class PtyBoard(FirmwareInProcess):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start the board and plug its cable in. Do nothing if the board runs."""
+        """Start the board and plug its cable in. Do nothing if the board runs.
+
+        `FirmwareInProcess.start` describes the arguments.
+        """
         if self.board is None:
             self.boot = boot
             self.line.plug()
@@ -72,10 +75,10 @@ class PtyBoard(FirmwareInProcess):
         self.line.unplug()
 
     async def wait_until_gone(self) -> None:
-        """Return at once, because a killed board is gone at once."""
+        """Return at once, because this board has no process that must end first."""
 
     async def close(self) -> None:
-        """Switch the board off and remove the symbolic link to its port."""
+        """Switch the board off and remove the symbolic link to its pty."""
         self.kill()
         self.link.unlink(missing_ok=True)
 
@@ -104,8 +107,7 @@ class TablePlan:
 
 
 class HardwareOnPtys(FaultableHardware):
-    """Simulated mechanics and two boards behind ptys, with a control socket for the actions of
-    people.
+    """A simulated table: mechanics, two boards behind ptys, and sockets for control and panel pins.
 
     `boots` returns boot ids that no board ever had. The class carries out the faults of its boards,
     and the faults of its lines if the bytes pass through this process. It raises FaultError for
@@ -139,7 +141,7 @@ class HardwareOnPtys(FaultableHardware):
         self._attendant: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "HardwareOnPtys":
-        """Start the boards, the sockets and the attendant."""
+        """Start the boards and the sockets, and the simulated person if the plan has one."""
         try:
             for board in self.boards.values():
                 board.start(self._next_boot_id())
@@ -155,7 +157,7 @@ class HardwareOnPtys(FaultableHardware):
         await self.close()
 
     async def restart(self, name: BoardName) -> None:
-        """Restart a board with its own id and firmware, the same link, and a new boot id."""
+        """Restart the board `name` (new boot id). First end the faults of all boards and cables."""
         self.mend()
         await self.boards[name].close()
         self.boards[name].start(self._next_boot_id())
@@ -168,11 +170,9 @@ class HardwareOnPtys(FaultableHardware):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Start a board as soon as its previous process is gone.
+        """Schedule a start of board `name`, which waits for the end of the board's earlier process.
 
-        A start that still waits is replaced.
-
-        sim/board_faults.py describes the arguments.
+        Replace a scheduled start that still waits. sim/board_faults.py describes the arguments.
         """
 
         async def start() -> None:
@@ -200,9 +200,7 @@ class HardwareOnPtys(FaultableHardware):
             line.plug()
 
     def swap_cables(self) -> None:
-        """Swap the cables of the two boards at the computer's end.
-
-        Raises FaultError without lines.
+        """Swap the cables of the two boards at the computer's end. Raises FaultError without lines.
 
         A second call restores the cables. A restart of a board does not.
         """
@@ -216,7 +214,7 @@ class HardwareOnPtys(FaultableHardware):
             line.plug()
 
     def set_attendant(self, on: bool) -> None:
-        """Start or stop the simulated person at the table."""
+        """Start the simulated person at the table if `on` is True, else stop that person."""
         if self._attendant is not None:
             self._attendant.cancel()
             self._attendant = None
@@ -225,7 +223,7 @@ class HardwareOnPtys(FaultableHardware):
             self._attendant = asyncio.create_task(attendant.run(), name=f"{self.plan.id} attendant")
 
     def info(self) -> dict[str, Any]:
-        """Return the paths, ids and processes that another program needs to use this table."""
+        """Return the paths, board ids, process ids and settings for programs that use the table."""
         folder = self.plan.folder
         return {
             "table": self.plan.id,
@@ -244,7 +242,7 @@ class HardwareOnPtys(FaultableHardware):
         }
 
     def make_line(self, name: BoardName, spoil: PtyNoise) -> PtyLine:
-        """Return the line of a board. `spoil` is the noise on that line."""
+        """Return a new pty line for the board `name`, on which `spoil` distorts the bytes."""
         return PtyLine(self.plan.folder / name, spoil)
 
     def _make_board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
@@ -262,7 +260,7 @@ class HardwareOnPtys(FaultableHardware):
         self.world.add_fault(fault)
 
     async def close(self) -> None:
-        """Stop the boards, the sockets and the simulated mechanics."""
+        """Stop the boards, the sockets, the simulated person and the simulated mechanics."""
         self._faults.close()
         for starting in self._pending_starts.values():
             starting.cancel()
@@ -289,9 +287,9 @@ _NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"
 
 
 def _has_lines(plan: TablePlan) -> bool:
-    """Return True if the boards' bytes pass through this process.
+    """Return True if this process can unplug the boards' serial lines and distort their bytes.
 
-    They do so if the boards run inside, if a relay is requested, or if a fault needs it.
+    This is so if the boards run in this process, or if the plan has a relay or a fault of a line.
     """
     if plan.interpreter is None or plan.relay:
         return True
@@ -301,9 +299,9 @@ def _has_lines(plan: TablePlan) -> bool:
 
 
 def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
-    """Raise FaultError for a fault of the table's own computer.
+    """Raise FaultError if one of `faults` strikes the host (the table's computer) and has no rate.
 
-    A sim process has no such computer. A fault with a rate is accepted and never occurs.
+    This process simulates no host. A fault of the host with a rate is accepted and never strikes.
     """
     for fault in faults:
         if fault_menu()[fault.name].strikes == "host" and not fault.rate:
@@ -311,7 +309,7 @@ def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
 
 
 def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
-    """Return plans for `tables` tables like `plan`, each with a folder below `root`.
+    """Return one plan for each of `tables` tables: a copy of `plan` with a new folder below `root`.
 
     A single table keeps the plan's name. Several tables have their own names, seeds and board ids,
     so that no two can be confused. The folders are created here.
@@ -336,5 +334,5 @@ def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
 
 
 def _numbered_id(uid: str, number: int) -> str:
-    """Return a board's id `uid`, changed for table `number`. No two tables have the same ids."""
+    """Return the hexadecimal board id `uid`, increased by `number` × 65536 (modulo 2⁶⁴)."""
     return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

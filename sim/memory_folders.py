@@ -1,6 +1,6 @@
-"""Temporary folders in memory for the links of ptys and for sockets: `memory_folder`.
+"""Temporary folders in memory (`memory_folder`) for sockets and for links to ptys.
 
-Their paths are short. Each folder is removed when its owner ends.
+The paths of the folders are short. Each folder is removed when its owner process ends.
 """
 
 import fcntl
@@ -27,10 +27,10 @@ It stays locked as long as the owner process lives, however that process ends.
 
 @contextmanager
 def memory_folder(root: Path | None = None) -> Iterator[Path]:
-    """Create a folder with a short name below `root`, yield its path, and remove it at the end.
+    """Yield the path of a new folder in `root`, and remove the folder after the `with` block.
 
-    Without `root` the folder is created below the folder in ROOT_VARIABLE, or else below MEMORY.
-    Folders below the same root whose owners were killed are removed first.
+    Without `root` the new folder is in the folder that ROOT_VARIABLE names, or else in MEMORY.
+    First the folders that killed processes left in the same root are removed.
     """
     root = root or Path(os.environ.get(ROOT_VARIABLE) or MEMORY)
     remove_orphans(root)
@@ -50,9 +50,9 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
 
 
 def remove_orphans(root: Path) -> list[Path]:
-    """Remove the folders of processes of this user that were killed. Return the removed paths.
+    """Remove this user's folders in `root` that killed processes left. Return the removed paths.
 
-    A folder without the lock file belongs to another program, or is not finished yet. It stays.
+    A folder without the lock file belongs to another program or is not finished yet. It is kept.
     """
     removed = []
     for folder in sorted(root.glob(f"{PREFIX}*")):

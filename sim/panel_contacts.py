@@ -1,4 +1,4 @@
-"""The contacts and lamps of a simulated panel: `PanelContacts`."""
+"""The button contacts and the lamps of a simulated panel (`PanelContacts`)."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -27,14 +27,14 @@ LampListener = Callable[[str, bool], None]
 
 
 class NoSuchButton(ValueError):
-    """An error for a button that the panel does not have. The message is one line for people."""
+    """An error for a button or contact that the panel does not have. The text is one line."""
 
 
 class PanelContacts:
-    """The levels on the panel's wires: an open contact is high, a closed contact is low.
+    """The contacts and lamps of a simulated panel. Open contacts are high, closed ones are low.
 
     A button's contact is closed while the button is pressed. The contacts of lid and emergency stop
-    follow the world; they are closed in the safe state.
+    change with the world. These two are closed in the safe state.
     """
 
     def __init__(self, world: World) -> None:
@@ -56,7 +56,7 @@ class PanelContacts:
         self._set_level(self._button(name), True)
 
     async def tap(self, name: str, hold_ms: float = TAP_MS) -> None:
-        """Press a button for `hold_ms` of the machine's time. Raises NoSuchButton."""
+        """Press a button, and release it `hold_ms` later in machine time. Raises NoSuchButton."""
         self.press(name)
         try:
             await self._world.clock.wait_ms(hold_ms)
@@ -64,7 +64,7 @@ class PanelContacts:
             self.release(name)
 
     def set_pin(self, number: int, level: bool) -> None:
-        """Set the level of a wire that has a contact, as a fault in the wiring might.
+        """Set the level of the contact at pin `number`, to simulate a fault of the wiring.
 
         Raises NoSuchButton for a number that has no contact.
         """
@@ -73,25 +73,25 @@ class PanelContacts:
         self._set_level(number, level)
 
     def attach(self, listener: LevelListener) -> Callable[[], None]:
-        """Call `listener` for every level that changes. Return a function that detaches it."""
+        """Call `listener` at each change of a contact, until the returned function is called."""
         self._level_listeners.append(listener)
         return lambda: self._level_listeners.remove(listener)
 
     def watch(self, listener: LampListener) -> Callable[[], None]:
-        """Call `listener` for every lamp that changes. Return a function that detaches it."""
+        """Call `listener` at each change of a lamp, until the returned function is called."""
         self._lamp_listeners.append(listener)
         return lambda: self._lamp_listeners.remove(listener)
 
     def set_output(self, number: int, level: bool) -> None:
-        """Set the lamp of an output to the level that the machine puts on that output."""
+        """Switch the lamp or buzzer at output `number` on if `level` is True, otherwise off."""
         for name, pin in LAMPS.items():
             if pin == number and self.lamps[name] != level:
                 self.lamps[name] = level
-                for seen in list(self._lamp_listeners):
-                    seen(name, level)
+                for listener in list(self._lamp_listeners):
+                    listener(name, level)
 
     def close(self) -> None:
-        """Stop following the lid and the emergency stop of the world."""
+        """Stop the updates of the lid and emergency stop contacts from the simulated machine."""
         self._unwatch()
 
     def _button(self, name: str) -> int:
@@ -107,5 +107,5 @@ class PanelContacts:
         if self.levels.get(number) == level:
             return
         self.levels[number] = level
-        for told in list(self._level_listeners):
-            told(number, level)
+        for listener in list(self._level_listeners):
+            listener(number, level)

@@ -1,4 +1,4 @@
-"""Pin factories for gpiozero whose pins are wired to a simulated panel, not to a Pi's header.
+"""Pin factories for gpiozero. Their pins belong to a simulated panel, not to a Raspberry Pi.
 
 `SocketFactory` serves `panel.pins = "unix:PATH"` of a table: the table's sim process sets the pins
 over a socket, one line for each change (sim/CONTROL.md). `ContactsFactory` does the same for a
@@ -42,7 +42,10 @@ class WirePin(PiPin):
         self._is_listening = False
 
     def report_change(self, at_s: float | None = None) -> None:
-        """Report a change of the wire's level to gpiozero. `at_s` is the loop's time or None."""
+        """Report the wire's new level to gpiozero, if gpiozero listens for this kind of edge.
+
+        `at_s` is the loop's time of the edge. None means now.
+        """
         if self._is_listening and self._edges in ("both", "rising" if self.state else "falling"):
             self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
 
@@ -103,7 +106,10 @@ class WirePin(PiPin):
 
 
 class WireFactory(PiFactory):
-    """The base class of the pin factories: `set_level` sets inputs, `send` carries outputs."""
+    """The base class of pin factories for simulated wires.
+
+    `set_level` sets the level of an input, and `send` carries the level of an output.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,18 +118,18 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Set the level that the far end puts on a wire, at the loop's time `at_s` or now."""
+        """Set the panel's level on wire `number`, at the loop's time `at_s` (None means now)."""
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":
                 pin.report_change(at_s)
 
     def level(self, number: int, pulled: bool) -> bool:
-        """Return the level of a wire. If the far end does not drive the wire, return `pulled`."""
+        """Return the level of wire `number`, or `pulled` if the panel does not drive the wire."""
         return self._levels.get(number, pulled)
 
     def send(self, number: int, level: bool) -> None:
-        """Send the level of an output to the far end. Raises OSError if there is no far end."""
+        """Send the level of output `number` to the panel. Raises OSError if the panel is gone."""
         raise NotImplementedError
 
     def ticks(self) -> float:
@@ -149,7 +155,7 @@ class ContactsFactory(WireFactory):
         self._detach = contacts.attach(self.set_level)
 
     def send(self, number: int, level: bool) -> None:
-        """Switch the lamp of this output on or off."""
+        """Switch the lamp or buzzer at output `number` on if `level` is True, otherwise off."""
         self._contacts.set_output(number, level)
 
     def close(self) -> None:
@@ -162,13 +168,11 @@ class ContactsFactory(WireFactory):
 class SocketFactory(WireFactory):
     """A factory of pins that are wired to the contacts of a sim process, over a socket.
 
-    Created by `connect`.
-
-    If the process ends, every pin raises OSError and `on_lost` is called.
+    Created by `connect`. If the process ends, every pin raises OSError and `on_lost` is called.
     """
 
     def __init__(self, sock: socket.socket) -> None:
-        """Read levels from a connected socket. `connect` calls this and waits for them."""
+        """Begin to read pin levels from the connected socket `sock`. Only `connect` calls this."""
         super().__init__()
         self.on_lost: Callable[[], None] = lambda: None
         self._sock = sock
@@ -180,7 +184,7 @@ class SocketFactory(WireFactory):
 
     @classmethod
     async def connect(cls, path: str) -> "SocketFactory":
-        """Connect to a table's pins socket and receive its levels. Raises OSError for no answer."""
+        """Return a factory that is connected to `path` and has all levels. Raises OSError."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             sock.connect(path)
@@ -198,12 +202,15 @@ class SocketFactory(WireFactory):
         return factory
 
     def level(self, number: int, pulled: bool) -> bool:
-        """Return the level of a wire. Raises OSError if the sim process is gone."""
+        """Return the level of wire `number`, or `pulled` if the sim process has set no level.
+
+        Raises OSError if the sim process has ended.
+        """
         self._check()
         return super().level(number, pulled)
 
     def send(self, number: int, level: bool) -> None:
-        """Send an output's level. Raises OSError if the sim process is gone."""
+        """Send the level of output `number` to the sim process. Raises OSError if it has ended."""
         self._check()
         self._sock.send(b"out %d %d\n" % (number, level))
 

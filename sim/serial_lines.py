@@ -25,33 +25,33 @@ DelayedPieces = list[tuple[float, bytes]]
 
 
 class LineNoise:
-    """The noise of a serial line. It distorts the written bytes as the fault schedule says.
+    """The noise of a serial line: it changes, delays, repeats or drops the bytes of a write.
 
-    `rng` picks the bit that is flipped. The class has no clock and no line. The pieces of one
-    direction arrive in the order in which they were written, so a delayed piece holds up the pieces
-    after it.
+    A write is changed if `schedule` has a byte fault that is due. `rng` picks the bit that is
+    flipped. The class has no clock and no line. The pieces of one direction arrive in the order in
+    which they were written, so a delayed piece also delays the pieces after it.
     """
 
     def __init__(self, schedule: FaultSchedule, rng: random.Random) -> None:
         self._schedule, self._rng = schedule, rng
 
     def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
-        """Return what arrives of `data`: pieces of bytes, each with its delay.
+        """Return the pieces of `data` that arrive, each with its delay in ms; [] if none arrives.
 
-        `way` is `to_board` or `to_host`.
+        `board` is the name of the board on the line. `way` is `to_board` or `to_host`.
         """
-        book = self._schedule
-        if not book.has_any(BYTE_FAULTS):
+        schedule = self._schedule
+        if not schedule.has_any(BYTE_FAULTS):
             return [(0.0, data)]
-        if book.strike("bytes_dropped", board=board, way=way):
+        if schedule.strike("bytes_dropped", board=board, way=way):
             return []
-        if book.strike("bytes_corrupted", board=board, way=way):
+        if schedule.strike("bytes_corrupted", board=board, way=way):
             place = self._rng.randrange(len(data))
-            turned = data[place] ^ 1 << self._rng.randrange(8)
-            data = data[:place] + bytes((turned,)) + data[place + 1 :]
-        delayed = book.strike("bytes_delayed", board=board, way=way)
+            flipped = data[place] ^ 1 << self._rng.randrange(8)
+            data = data[:place] + bytes((flipped,)) + data[place + 1 :]
+        delayed = schedule.strike("bytes_delayed", board=board, way=way)
         after_ms = delayed.ms if delayed else 0.0
-        pieces = 2 if book.strike("bytes_repeated", board=board, way=way) else 1
+        pieces = 2 if schedule.strike("bytes_repeated", board=board, way=way) else 1
         return [(after_ms, data)] * pieces
 
 
@@ -65,7 +65,7 @@ PipeNoise = Callable[[bytes], Sequence[tuple[float, bytes]]]
 
 
 class _ByteQueue:
-    """Bytes on their way in one direction of a line. Pieces arrive in the order of sending."""
+    """The sent bytes in one direction of a line that have not arrived. They arrive in order."""
 
     def __init__(self, receive: ReceiveBytes | None) -> None:
         self._receive = receive
@@ -74,7 +74,7 @@ class _ByteQueue:
         self._timer: asyncio.TimerHandle | None = None
 
     def clear(self) -> None:
-        """Drop the bytes that are on the way."""
+        """Drop the sent bytes that have not arrived."""
         self._queue.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -101,7 +101,7 @@ class _ByteQueue:
 
 
 class PipeDirection(_ByteQueue):
-    """One direction of a line in memory. `distort` is its noise, or None for no noise."""
+    """One direction of a serial line in memory. `distort` is its noise. None means no noise."""
 
     def __init__(self, delay_ms: float) -> None:
         super().__init__(None)
@@ -109,20 +109,23 @@ class PipeDirection(_ByteQueue):
         self.distort: PipeNoise | None = None
 
     def connect(self, receive: ReceiveBytes | None) -> None:
-        """Set the receiver of the bytes. With None, bytes are dropped, also those on the way."""
+        """Set the function that receives the bytes, or None to drop all bytes.
+
+        With None, bytes on the way are dropped too.
+        """
         self._receive = receive
         if receive is None:
             self.clear()
 
     def send(self, data: bytes) -> None:
-        """Send `data`, which arrives after the delay."""
+        """Send `data` to the receiver, after the delay and with the noise of this direction."""
         if self._receive is not None and data:
             for late_ms, piece in self.distort(data) if self.distort else ((0.0, data),):
                 self._send_late(self.delay_ms + late_ms, piece)
 
 
 class PipePort:
-    """The host's end of a line in memory, as a port of drivers/link/serial_port.py.
+    """The host's end of a serial line in memory: a LinkPort of drivers/link/serial_port.py.
 
     The port cannot be opened while its cable is pulled.
     """
@@ -134,10 +137,10 @@ class PipePort:
         self._lost_handle: asyncio.Handle | None = None
 
     def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
-        """Open the port. `on_bytes` receives the bytes.
+        """Open the port, and pass each piece of arriving bytes to `on_bytes`.
 
-        `on_lost(why)` is called once when the cable is pulled. Raises PortMissing while its cable
-        is pulled.
+        `on_lost(why)` is called once if the connection breaks, for example if the cable is pulled.
+        Raises PortMissing if the cable is already pulled.
         """
         if not self._plugged:
             raise PortMissing("of the pipe", "its cable is pulled out")
@@ -145,7 +148,7 @@ class PipePort:
         self.to_host.connect(on_bytes)
 
     def write(self, data: bytes) -> None:
-        """Send whole frames. The method never waits and never raises an error."""
+        """Send whole frames to the board. Drop them if the port is closed. Never wait or raise."""
         if self._on_lost is not None:
             self.to_board.send(data)
 
@@ -158,7 +161,7 @@ class PipePort:
             self._lost_handle = None
 
     def pull(self) -> None:
-        """Pull the cable out until `plug` is called."""
+        """Pull the cable out. The port stays unplugged until a call of `plug`."""
         self._plugged = False
         self.drop_connection()
 
@@ -167,7 +170,7 @@ class PipePort:
         self._plugged = True
 
     def drop_connection(self) -> None:
-        """Pull the cable out and plug it in again. The host is notified; bytes are lost."""
+        """Interrupt the connection: drop the bytes on the way, close the port, call `on_lost`."""
         on_lost = self._on_lost
         self.to_board.clear()
         if on_lost is not None:
@@ -175,7 +178,7 @@ class PipePort:
             self._lost_handle = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
     def swap(self, other: "PipePort") -> None:
-        """Swap the cables of this port and another port."""
+        """Interrupt both connections, then swap the cables of this port and the port `other`."""
         self.drop_connection()
         other.drop_connection()
         self.to_board, other.to_board = other.to_board, self.to_board
@@ -183,13 +186,13 @@ class PipePort:
 
 
 class PipeBoardEnd:
-    """The board's end of a line in memory: `write` sends, `listen` sets the receiver."""
+    """The board's end of a serial line in memory. `write` sends, `listen` sets the receiver."""
 
     def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
         self._to_board, self._to_host = to_board, to_host
 
     def listen(self, receive: ReceiveBytes | None) -> None:
-        """Set the receiver of the host's bytes. With None, the bytes are dropped."""
+        """Pass the bytes that the host sends to `receive`, or drop them if `receive` is None."""
         self._to_board.connect(receive)
 
     def write(self, data: bytes) -> None:
@@ -198,7 +201,7 @@ class PipeBoardEnd:
 
 
 def make_pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
-    """Return the two ends of a line on which bytes take `delay_ms` in each direction."""
+    """Return the host's and the board's end of a line in memory, with a delay in each direction."""
     to_board, to_host = PipeDirection(delay_ms), PipeDirection(delay_ms)
     return PipePort(to_board, to_host), PipeBoardEnd(to_board, to_host)
 
@@ -211,10 +214,10 @@ HOST_CHECK_INTERVAL_S = 0.02
 
 
 class _PtyDirection(_ByteQueue):
-    """The bytes on their way in one direction of a pty."""
+    """One direction of a pty. A piece without a delay passes at once if no other piece waits."""
 
     def send(self, pieces: DelayedPieces) -> None:
-        """Send the pieces of a write, each after its delay, or at once if nothing delays it."""
+        """Send the pieces of one write in their order, each when its delay has passed or later."""
         assert self._receive is not None
         for after_ms, piece in pieces:
             if after_ms <= 0 and not self._queue:
@@ -224,7 +227,7 @@ class _PtyDirection(_ByteQueue):
 
 
 class PtyLine:
-    """The board's end of a serial line that is a pseudo-terminal (pty).
+    """The board's end of a serial line. The line is a pseudo-terminal (pty).
 
     `link` is the fixed path that leads to the current pty. When the line is unplugged, the pty
     closes, so the host sees its port vanish. Bytes that are written while no host has the port open
@@ -245,7 +248,10 @@ class PtyLine:
         self._to_host = _PtyDirection(self._write_to_host)
 
     def plug(self) -> None:
-        """Create a new port for the host under the same name. Do nothing if there is one."""
+        """Plug the cable in: create a new pty, and point `link` to the host's end of it.
+
+        Do nothing if the cable is plugged in.
+        """
         if self._board_fd is not None:
             return
         board, host = pty.openpty()
@@ -275,15 +281,15 @@ class PtyLine:
 
     @property
     def board_fd(self) -> int | None:
-        """The descriptor of the board's end, or None while the line is unplugged or has no host."""
+        """The file descriptor of the board's end, or None while no host has the pty open."""
         return self._board_fd if self._host_present else None
 
     def listen(self, receive: ReceiveBytes | None) -> None:
-        """Set the receiver of the host's bytes. With None, the bytes are dropped."""
+        """Pass the bytes that the host sends to `receive`, or drop them if `receive` is None."""
         self._receive = receive
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the host. Bytes that a full line does not accept are lost."""
+        """Send bytes to the host. They are lost if no host has the port open or if it is full."""
         if self._host_present:
             self._to_host.send(self._distort("to_host", data))
 
@@ -293,12 +299,12 @@ class PtyLine:
                 os.write(self._board_fd, data)
 
     def deliver_to_board(self, data: bytes) -> None:
-        """Pass bytes from the host to the board."""
+        """Pass bytes from the host to the function that `listen` has set."""
         if self._receive is not None:
             self._receive(data)
 
     def _check_host(self) -> None:
-        """Start to read the port if a host has opened it. Check again later if not."""
+        """Start to read the pty if a host has opened it. Otherwise check again a little later."""
         assert self._board_fd is not None
         self._host_check = None
         poll = select.poll()
@@ -310,7 +316,7 @@ class PtyLine:
         self._loop.add_reader(self._board_fd, self._read_from_host)
 
     def _stop_watching(self) -> None:
-        """Stop reading and stop checking for a host."""
+        """Stop reading the pty, and stop the repeated check whether a host has opened it."""
         if self._host_present:
             self._host_present = False
             assert self._board_fd is not None
@@ -330,9 +336,9 @@ class PtyLine:
 
 
 def read_ready(fd: int) -> bytes | None:
-    """Return the bytes that have arrived at a descriptor, or None if there are none.
+    """Return up to 4096 bytes that have arrived at `fd`, or None if no byte has arrived yet.
 
-    Returns b"" if its other end is gone.
+    Return b"" if the other end is closed. `fd` is a file descriptor that does not block.
     """
     try:
         return os.read(fd, 4096)
@@ -343,7 +349,7 @@ def read_ready(fd: int) -> bytes | None:
 
 
 def link_pty(link: Path, target: str) -> None:
-    """Make `link` point to another pty in one step, so that the link always exists."""
+    """Point the link `link` to the pty `target` in one step, so that the link always exists."""
     fresh = link.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(target)

@@ -1,4 +1,4 @@
-"""A simulated board for firmware that runs in this process: its pins and its step loop.
+"""A simulated board: a firmware core with simulated pins, which runs in this process.
 
 `SimulatedHal` connects the pins to a world. `BoardStepper` steps the firmware core.
 """
@@ -24,12 +24,12 @@ OUTPUTS: Final[Mapping[int, tuple[str, ...]]] = {
 
 
 def sensors_of(world: World, kind: int) -> Sensors:
-    """Return the sensors of a board of this kind (KIND_…)."""
+    """Return the simulated sensors of the dealer (KIND_DEALER) or reader board (KIND_READER)."""
     return {KIND_DEALER: world.dealer, KIND_READER: world.reader}[kind]
 
 
 class SimulatedHal:
-    """The pins of one board, with the interface of drivers/firmware/pins.py.
+    """The simulated pins of one board, with the interface of drivers/firmware/pins.py.
 
     The object stores the edges until the core reads them, in milliseconds of the board's own clock.
     It calls `wake` at each edge, so that the core is stepped.
@@ -38,7 +38,7 @@ class SimulatedHal:
     kind = HAL_SIM
 
     def __init__(self, world: World, board: int, uid: bytes) -> None:
-        """Connect a board of kind `board` (KIND_…) with the unique id `uid` (8 bytes)."""
+        """Connect a board's pins to `world`. `board`: its kind (KIND_…). `uid`: its 8-byte id."""
         self.uid, self.board = uid, board
         self.wake: Callable[[], None] = lambda: None
         self._world = world
@@ -72,19 +72,17 @@ class SimulatedHal:
         self._world.set_output(name, value)
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) for each change since the last call, oldest first."""
+        """Return (t_ms, name, value) for each input change since the last call, oldest first."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> Sequence[EngineAnswer]:
-        """Return the answers that the reading engine gave since the last call."""
+        """Return the engine's answers since the last call of this method, oldest first."""
         answers, self._answers = self._answers, []
         return answers
 
     def close(self) -> None:
-        """Disconnect the board from the world. Its outputs are no longer driven, and it receives no
-        changes.
-        """
+        """Disconnect the pins: drive no output, and receive no input change or engine answer."""
         self._world.board_lost_power(OUTPUTS[self.board])
         for unplug in self._detachers:
             unplug()
@@ -105,10 +103,10 @@ NEVER_MS = 1 << 40
 
 
 class BoardStepper:
-    """A loop that calls a firmware core's `step` when bytes arrive, a pin changes, or a
-    deadline comes.
+    """The loop of one board, which calls `step` of its firmware core.
 
-    All changes of one time are one step, as for a board that polls. `close()` is a loss of power:
+    It calls `step` after new bytes, edges and engine answers, and at the core's deadline. All
+    changes of one time are one step, as for a board that polls. `close()` is a loss of power:
     no timer of the board remains on the loop.
     """
 
@@ -126,22 +124,22 @@ class BoardStepper:
         self.wake()
 
     def wake(self) -> None:
-        """Call the core's `step` in the next turn of the loop."""
+        """Call the core's `step` in the next turn of the loop. Do nothing while the board hangs."""
         if self._step_handle is None and not self._is_hung:
             self._step_handle = self._loop.call_soon(self._step)
 
     def hang(self) -> None:
-        """Stop calling the core's `step` until `resume`. Its outputs keep their state."""
+        """Stop calling the core's `step` until `resume` is called. The outputs keep their state."""
         self._is_hung = True
         self._cancel_timers()
 
     def resume(self) -> None:
-        """Call the core's `step` again. Bytes that arrived meanwhile are processed then."""
+        """End `hang`: call the core's `step` again, first with the bytes that arrived meanwhile."""
         self._is_hung = False
         self.wake()
 
     def close(self) -> None:
-        """Cut the power of the board."""
+        """Switch the board off: end its steps, and disconnect its line and its pins."""
         self._line_end.listen(None)
         self.hal.close()
         self.hal.wake = lambda: None
@@ -168,7 +166,7 @@ class BoardStepper:
             self._arm_timer()
 
     def _arm_timer(self) -> None:
-        """Set a timer for the core's deadline.
+        """Set a timer of the loop for the core's next deadline.
 
         The deadline moves with nearly every step. A timer that sometimes fires too early and is
         then set again is cheaper than a timer that is set again at each step.

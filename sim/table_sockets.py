@@ -1,4 +1,4 @@
-"""The Unix sockets of a simulated table: `ControlServer` and `PinServer`, which exchange lines."""
+"""The two Unix sockets of a simulated table: for control requests and for the panel's pins."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +17,7 @@ ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class LineServer:
-    """A server that listens at `path` and runs `serve` for each client. `close` ends them all."""
+    """A server on the Unix socket `path`. For each client it runs `serve` in a separate task."""
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
         self.path, self._serve_client = path, serve
@@ -73,14 +73,14 @@ class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ScriptError(ValueError):
-    """A script that cannot be carried out. The text contains the step and the reason."""
+    """The error for a script that cannot be carried out. The text has the step and the reason."""
 
 
 async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[Any]:
-    """Run a script to its end and return the results of its requests.
+    """Carry out the control script `steps` in order, and return the results of its requests.
 
-    Raises ScriptError before the first step if the script is malformed. Also raises ScriptError if
-    a request is refused; the steps before that request stay in effect.
+    `do` carries out one request. Raises ScriptError before the first step if the script is
+    malformed. Also raises ScriptError if a request is refused. The earlier steps stay in effect.
     """
     try:
         script = msgspec.convert(steps, tuple[ScriptStep, ...])
@@ -113,9 +113,9 @@ async def _wait_for_step(world: World, step: ScriptStep) -> None:
 
 
 class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A control request: its name `do` and its arguments, which the JSON names `with`.
+    """A request at the control socket. `do` is its name. `args` (in JSON `with`) are its arguments.
 
-    The answer has its `id`.
+    The answer has the same `id`.
     """
 
     do: str
@@ -133,7 +133,7 @@ class ControlAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ControlError(ValueError):
-    """A control request that cannot be carried out. The message is one line for people."""
+    """The error for a control request that cannot be carried out. The text is one line."""
 
 
 RequestHandler = Callable[..., Awaitable[Any] | Any]
@@ -177,7 +177,7 @@ class ControlServer(LineServer):
         }
 
     async def answer(self, line: bytes) -> ControlAnswer:
-        """Carry out the request in `line` and return the answer."""
+        """Carry out the JSON request `line`. Return an answer with the result or an error."""
         try:
             request = msgspec.json.decode(line, type=ControlRequest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -190,10 +190,10 @@ class ControlServer(LineServer):
             return ControlAnswer(request.id, False, error=f"{request.do}: {error}")
 
     async def _carry_out(self, do: str, args: dict[str, Any]) -> Any:
-        """Carry out one request. Raises ValueError or TypeError if that is not possible."""
-        if (deed := self.handlers.get(do)) is None:
+        """Return the result of the handler of request `do`. Raises ValueError or TypeError."""
+        if (handler := self.handlers.get(do)) is None:
             raise ControlError(self._unknown_request(do))
-        result = deed(**args)
+        result = handler(**args)
         return await result if isawaitable(result) else result
 
     def _unknown_request(self, do: str) -> str:
@@ -214,7 +214,7 @@ class ControlServer(LineServer):
 
 
 class PinServer(LineServer):
-    """The server of one table's pins socket: contact levels go out, output levels come in.
+    """The server of a table's pins socket: it sends contact levels and receives output levels.
 
     sim/CONTROL.md describes the lines. Unknown lines are ignored.
     """
@@ -226,13 +226,13 @@ class PinServer(LineServer):
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         loop = asyncio.get_running_loop()
 
-        def tell(number: int, level: bool) -> None:
+        def send_level(number: int, level: bool) -> None:
             writer.write(b"level %d %d %.6f\n" % (number, level, loop.time()))
 
         for number, level in self._contacts.levels.items():
-            tell(number, level)
+            send_level(number, level)
         writer.write(b"ready\n")
-        detach = self._contacts.attach(tell)
+        detach = self._contacts.attach(send_level)
         try:
             async for line in reader:
                 self._handle_line(line.split())

@@ -32,7 +32,7 @@ class VirtualTimeError(RuntimeError):
 
 
 class _NoSelector(selectors.BaseSelector):
-    """A selector without descriptors: each of its operations raises VirtualTimeError."""
+    """A selector without descriptors: select, register and unregister raise VirtualTimeError."""
 
     def select(self, *args: Any, **kwargs: Any) -> NoReturn:
         _refuse("a descriptor")
@@ -78,7 +78,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return [timer for timer in timers if not timer.cancelled()]
 
     def time(self) -> float:
-        """Return the clock in seconds."""
+        """Return the virtual time in seconds since the loop was created."""
         return self._now_s
 
     def call_at(
@@ -88,7 +88,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *_Args,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run `callback(*args)` at the time `when` in seconds, rounded to whole nanoseconds."""
+        """Schedule `callback(*args)` for the time `when` in seconds, rounded to nanoseconds."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
         at_ns = round(when * NS_PER_S)
@@ -109,7 +109,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_soon(
         self, callback: Callable[[*_Args], object], *args: *_Args, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run `callback(*args)` in the next turn."""
+        """Schedule `callback(*args)` for the next turn of the loop."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
         handle = asyncio.Handle(callback, args, self, context)
@@ -119,9 +119,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def call_soon_threadsafe(
         self, callback: Callable[[*_Args], object], *args: *_Args, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run `callback(*args)` in the next turn. Only the loop's own thread may call this.
+        """Schedule `callback(*args)` for the next turn, if called from the loop's own thread.
 
-        Drivers pass edges on with this call, and mock pins fire in the loop's thread.
+        Raises VirtualTimeError in any other thread. Drivers pass edges on with this call, and mock
+        pins fire in the loop's thread.
         """
         if get_ident() != self._thread:
             _refuse("another thread")
@@ -151,12 +152,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     _add_writer = _add_reader
 
     def _run_once(self) -> None:
-        """Run turns of the loop until it is stopped.
+        """Run turns of the loop until the loop is stopped.
 
-        asyncio calls this method for one turn, and checks for the stop after each call.
-
-        A turn has asyncio's order: ready callbacks first, then the timers that are due. The clock
-        jumps first only if nothing is ready.
+        asyncio's own method runs one turn, and its caller checks for the stop. A turn has asyncio's
+        order: ready callbacks first, then the timers that are due. The clock jumps first only if
+        nothing is ready.
         """
         timers, now_due, ready = self._timers, self._due_now, self._ready
         stopped = False
@@ -178,7 +178,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             stopped = self._stopping
 
     def _jump_to_next_timer(self) -> None:
-        """Move the clock to the next timer. A timer whose time is past runs at once."""
+        """Move the clock forward to the next timer. Raises VirtualTimeError if no timer is set."""
         if not self._timers:
             raise VirtualTimeError(
                 "every task waits and no timer is set: nothing could ever wake this loop"

@@ -21,11 +21,11 @@ _END_TIMEOUT_S = 10.0
 
 
 class WorkerEnded(Exception):
-    """A worker that ended unexpectedly. The message is one line with its number and the cause."""
+    """An error for a worker that ended unexpectedly. The text is one line: its number and cause."""
 
 
 class SimulatorWorkers:
-    """A group of processes with one command each. Use it as `async with`, so that none remains.
+    """A group of worker processes, one for each command. `async with` ends all of them.
 
     A worker's standard input is a pipe without data. The pipe closes when this process ends, for
     any reason, and the worker must end then too.
@@ -36,7 +36,7 @@ class SimulatorWorkers:
         self._running: list[asyncio.subprocess.Process] = []
 
     async def __aenter__(self) -> "SimulatorWorkers":
-        """Start all workers."""
+        """Start all workers, and return this group."""
         try:
             for command in self._commands:
                 self._running.append(
@@ -80,7 +80,7 @@ class SimulatorWorkers:
                 end.cancel()
 
     async def close(self) -> None:
-        """Send SIGTERM to every worker by its pid, and kill those that do not end."""
+        """Send SIGTERM to every worker, and kill each worker that does not end in time."""
         for worker in self._running:
             if worker.returncode is None:
                 with suppress(ProcessLookupError):
@@ -95,13 +95,13 @@ class SimulatorWorkers:
 
 
 def raise_open_file_limit() -> None:
-    """Raise the limit of open descriptors of this process and its children to the maximum."""
+    """Raise this process's limit of open descriptors to the maximum. Children inherit it."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def wait_or_kill(process: asyncio.subprocess.Process) -> int:
-    """Wait for the end of a process, kill it after a time limit, and return its exit status."""
+    """Wait until a process ends, or kill it after a time limit. Return its exit status."""
     try:
         async with asyncio.timeout(_END_TIMEOUT_S):
             return await process.wait()
@@ -120,7 +120,7 @@ Result = TypeVar("Result")
 
 
 class WorkerPool(Generic[Result]):
-    """A pool of processes that call the function `run` of a module.
+    """A pool of up to `jobs` processes that call the function `run`.
 
     The processes end with the `with` block or with the parent process.
     """
@@ -130,11 +130,11 @@ class WorkerPool(Generic[Result]):
         self._workers: list[tuple[SpawnProcess, Connection]] = []
 
     def __enter__(self) -> Self:
-        """Enter the `with` block. No process is started before its first call."""
+        """Return this pool. Its processes start later, when calls need them."""
         return self
 
     def __exit__(self, *why: object) -> None:
-        """End all workers, also those that are busy."""
+        """End all workers, including those that are busy."""
         for process, _ in self._workers:
             process.terminate()
         for process, line in self._workers:
@@ -144,11 +144,10 @@ class WorkerPool(Generic[Result]):
     def results(
         self, calls: Iterator[tuple[Key, tuple[object, ...]]]
     ) -> Iterator[tuple[Key, Result | None]]:
-        """Call the function in up to `jobs` processes at once, and yield each result when it
-        arrives.
+        """Call `run` in the workers for each of `calls`. Yield (key, result) when a call has ended.
 
-        A call is a key and arguments. The next call is taken from `calls` when a worker is free.
-        The result is None if the worker died during the call.
+        A call is a key and the arguments of `run`. It is taken from `calls` when one of up to
+        `jobs` workers is free. The result is None if the worker died during the call.
         """
         idle: list[Connection] = []
         busy: dict[Connection, Key] = {}
@@ -187,7 +186,7 @@ class WorkerPool(Generic[Result]):
 
 
 def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> None:
-    """Run calls in a worker process until the connection closes."""
+    """Receive arguments from `line`, call `run`, and send back the result, until `line` closes."""
     prepare_worker(parent)
     with suppress(EOFError):
         while True:
@@ -195,7 +194,7 @@ def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> No
 
 
 def prepare_worker(parent: int) -> None:
-    """Prepare a worker process: ignore Ctrl-C, and exit when the parent process is gone."""
+    """Make this process a worker: ignore Ctrl-C, and exit soon after process `parent` has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
 
@@ -209,7 +208,7 @@ def prepare_worker(parent: int) -> None:
 
 @contextmanager
 def _ctrl_c_postponed() -> Iterator[None]:
-    """Postpone Ctrl-C: raise KeyboardInterrupt after the `with` block instead of inside it.
+    """Postpone Ctrl-C: a Ctrl-C in the `with` block raises KeyboardInterrupt after the block.
 
     A process that is started in the block does not receive Ctrl-C before it has set up its signals.
     """

@@ -1,4 +1,4 @@
-"""The two boards of a self-test, and a port that can stop writing to simulate a silent host.
+"""Both boards of a table in a self-test, and a port that can simulate a silent host.
 
 `BoardPair` opens both boards, collects their events with times, sends commands and counts errors of
 the serial lines. A `QuietPort` drops everything written while it is silent, and still receives.
@@ -23,7 +23,7 @@ from drivers.typed_boards import DealerBoard, DealerStatus, ReaderBoard
 
 
 class QuietPort:
-    """A serial port that drops written bytes while it is `silent`.
+    """A serial port that drops the bytes to send while `silent` is True.
 
     `last_heard_s`: the time of the last received bytes. `now` returns the loop's time in seconds.
     """
@@ -34,7 +34,7 @@ class QuietPort:
         self.last_heard_s = 0.0
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the port (see LinkPort.open). The time of received bytes is stored."""
+        """Open the port; each time bytes arrive, store the time and call `on_bytes`."""
 
         def heard(data: bytes) -> None:
             self.last_heard_s = self._now()
@@ -43,7 +43,7 @@ class QuietPort:
         self._port.open(heard, on_lost)
 
     def write(self, data: bytes) -> None:
-        """Send bytes (see LinkPort.write), or drop them while the port is silent."""
+        """Send `data` (see LinkPort.write), or drop `data` while the port is silent."""
         if not self.silent:
             self._port.write(data)
 
@@ -72,7 +72,7 @@ class TimedEvent(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class BoardCommandResult:
-    """The result of a command to a board. It is true if the board accepted the command."""
+    """The answer of a board to a command. It counts as True if the board accepted the command."""
 
     result: BoardResult
 
@@ -116,7 +116,7 @@ class BoardPair:
         self._expected_errors: dict[BoardKind, int] = {"dealer": 0, "reader": 0}
 
     async def open(self) -> None:
-        """Open both links, and wait until the boards have sent the events of earlier sessions.
+        """Open both links, receive the events that the boards still store, and discard them.
 
         Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/board_identity.py.
         """
@@ -158,7 +158,7 @@ class BoardPair:
         return self._loop.time()
 
     def forget_events(self) -> None:
-        """Discard the received events, and acknowledge them so that the boards do the same."""
+        """Discard the received events, and acknowledge them so that the boards discard them too."""
         self.events.clear()
         for link in self.links.values():
             link.mark_kept(link.last_event)
@@ -172,19 +172,13 @@ class BoardPair:
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return the events that were received after `mark`.
-
-        If `codes` are given, return only events with one of these codes.
-        """
+        """Return the events after `mark`; if `codes` are given, only events with such a code."""
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(
         self, mark: int, matches: Callable[[BoardEvent], bool], limit_s: float
     ) -> TimedEvent | None:
-        """Return the first event after `mark` for which `matches` returns True.
-
-        Return None if there is none within `limit_s` seconds.
-        """
+        """Return the first event after `mark` that `matches` accepts, or None after `limit_s`."""
         try:
             async with asyncio.timeout(limit_s):
                 while True:
@@ -200,9 +194,9 @@ class BoardPair:
     async def wait_for_status(
         self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
     ) -> DealerStatus:
-        """Read the dealer board's status repeatedly until `matches` accepts it, and return it.
+        """Return the first dealer status that `matches` accepts, or the newest after `limit_s`.
 
-        After `limit_s` seconds, return the last status.
+        `limit_s` and `interval_s`, the time between two requests, are in seconds.
         """
         until_s = self.now_s + limit_s
         while True:
@@ -212,7 +206,7 @@ class BoardPair:
             await asyncio.sleep(interval_s)
 
     async def try_command(self, command: Awaitable[Any]) -> BoardCommandResult:
-        """Send a command and return its result. Raises LineLost."""
+        """Await `command`, and return whether the board accepted or refused it. Raises LineLost."""
         try:
             await command
         except BoardRefused as refused:
@@ -223,8 +217,9 @@ class BoardPair:
     async def silence_host(self) -> AsyncIterator[Callable[[], float]]:
         """Send nothing to the dealer board during the `with` block.
 
-        Yields a function that returns for how many seconds of the silence the board still sent.
-        Frames repeated during the silence or at its end do not count as line errors.
+        The block receives a function. The function returns how many seconds after the start of the
+        block the board last sent a byte. Frames that are repeated during the silence or at its end
+        do not count as line errors.
         """
         board: BoardKind = "dealer"
         port, before = self._quiet_ports[board], self._raw_error_count(board)
@@ -240,9 +235,9 @@ class BoardPair:
             self._expected_errors[board] += self._raw_error_count(board) - before
 
     def count_line_errors(self, board: BoardKind) -> int:
-        """Return the number of broken or repeated frames on the line of a board.
+        """Return how many frames on the line of `board` were broken or repeated, in all sessions.
 
-        Each session after the first counts as one.
+        Each later session counts as one error. Errors that `silence_host` caused do not count.
         """
         return self._raw_error_count(board) - self._expected_errors[board]
 

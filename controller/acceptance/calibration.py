@@ -1,4 +1,4 @@
-"""Calibration: one part is measured while a technician adjusts it, until it is right.
+"""Calibration: a technician adjusts a part while this program measures the part repeatedly.
 
 The measured values are shown. If a board setting follows from the measurement, the function returns
 the setting. The caller writes it to the board.
@@ -44,13 +44,13 @@ LIGHT_CARDS: Final = 3
 A joker, a red and a black card look different.
 """
 MIN_CONFIDENCE: Final = 200
-"""The minimum confidence, of 255, under a correct light. A reading counts from 128."""
+"""The minimum confidence (0 to 255) in a correct light. The vault accepts a look from 128 on."""
 LIVE_INTERVAL_S: Final = 0.2
 SWEEP_END_S: Final = 0.05
 
 
 class CalibrationResult(msgspec.Struct, frozen=True):
-    """The result of a calibration: whether the part is right, and the new board settings.
+    """The result of a calibration: whether the part is right, and the board settings to store.
 
     `settings`: settings of `board` by name, empty if there are none. `why`: the remaining fault, ""
     if the part is right.
@@ -73,9 +73,9 @@ async def calibrate(
 
 
 async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Feed cards while the technician sets the gap of the feeder.
+    """Feed batches of cards while the technician adjusts the gap of the feeder.
 
-    It is right when no two cards stick together and no card slips.
+    The gap is right after two batches in which no two cards stuck together and no card slipped.
     """
     right, times, why = 0, list[float](), ""
     for _ in range(MAX_TURNS):
@@ -98,9 +98,9 @@ async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> Cali
 
 
 async def calibrate_gate(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Move the gate to its five outlets again and again until it always reaches them.
+    """Repeat the gate's test movement until five movements in a row reach all five outlets.
 
-    The technician makes the gate move more freely.
+    After each failure the technician makes the gate move more freely.
     """
     sweeps, bench = list[float](), session.boards
     await session.lower_lift()
@@ -130,9 +130,9 @@ async def calibrate_gate(session: SelftestSession, show: ShowLine) -> Calibratio
 
 
 async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Read cards in the window while the technician sets the light of the reader.
+    """Read cards in the window while the technician adjusts the light of the reader.
 
-    It is right when the reader is sure of every look.
+    The light is right when the reader is sure of every look at three cards.
     """
     took, way, before, why = list[float](), _BRIGHTER, -1.0, ""
     turns = MAX_TURNS
@@ -162,9 +162,9 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
 
 
 async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Check the sensor of each pocket and of the tray while the technician adjusts it.
+    """Check the sensors of the pockets and of the tray while the technician adjusts each sensor.
 
-    The technician covers and uncovers the sensor. It must detect both states.
+    The technician covers and uncovers a sensor. The sensor must detect both states.
     """
     wrong = []
     for outlet in Outlet:
@@ -179,9 +179,9 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed one batch of cards; return their times, and how many were double feeds or slipped.
+    """Feed a batch of cards; return feed times (ms), count of doubled and count of slipped cards.
 
-    The times are in milliseconds.
+    A card has slipped if it took much longer than the others, or did not come.
     """
     cards = await session.ensure_attempt()
     if cards.last_fed + BATCH_CARDS > session.card_set.cards:
@@ -225,9 +225,9 @@ async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedC
 async def _take_looks(
     session: SelftestSession, cards: FedCards, card: FedCard
 ) -> list[tuple[int, float]]:
-    """Read the card in the window LOOKS_PER_CARD times, and return the quality of each look.
+    """Take LOOKS_PER_CARD looks at the card in the window; return confidence and duration of each.
 
-    This is the confidence, or 0 for an unreadable look, and the time in milliseconds. Raises
+    The confidence is 0 if the card was unreadable. The duration is in milliseconds. Raises
     MachineNotReady if the reader board does not answer.
     """
     bench, looks = session.boards, list[tuple[int, float]]()
@@ -256,9 +256,10 @@ async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard
 async def _adjust_sensor(
     session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
 ) -> bool:
-    """Ask the technician to cover or uncover a sensor, and to adjust it until it is right.
+    """Ask the technician to cover or uncover a sensor, and to adjust the sensor until it is right.
 
-    Return False if the sensor is still wrong at the end.
+    Return True if the sensor reports `card_present` at last (True for a covered sensor), and False
+    if the technician cannot do a step or has made MAX_TURNS adjustments.
     """
     part = POCKET_PARTS[outlet]
 
@@ -283,9 +284,9 @@ async def _adjust_sensor(
 async def _show_while(
     session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
 ) -> bool:
-    """Ask the technician for a step, and show the measured values until it is done.
+    """Ask for the step `name` and show live values meanwhile; return True if people did the step.
 
-    Return False if the step cannot be done. `look` measures and shows.
+    `look` measures and shows the value of a sensor once.
     """
     doing = asyncio.ensure_future(session.operator.do(name, part))
     try:
@@ -305,10 +306,7 @@ async def _wait_until_still(session: SelftestSession) -> None:
 
 
 def _setting_value(name: str, value: float, bounds: dict[str, tuple[int, int]], to: int) -> int:
-    """Return a measured `value` as a permitted value for the board setting `name`.
-
-    It is rounded up to a multiple of `to`, and stays within the board's bounds.
-    """
+    """Return `value`, rounded up to a multiple of `to`, within the bounds of the setting `name`."""
     least, most = bounds[name]
     return max(least, min(most, math.ceil(value / to) * to))
 

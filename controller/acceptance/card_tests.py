@@ -1,6 +1,6 @@
-"""Tests with cards: each outlet, the tray, held and doubled cards, and rounds of the whole set.
+"""Tests with cards: each outlet, the tray, a card that a person holds, a double feed, whole sets.
 
-A round feeds the whole set, raises the hands in the lift, and returns the cards to the hopper.
+In a round the whole set is shuffled, dealt, lifted, and put back into the hopper by people.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ A pair that sticks again comes back to the tray.
 
 @dataclass
 class RoundTotals:
-    """The counts and times of all rounds so far. Times are in milliseconds."""
+    """Sums over all rounds (deals of a whole set) of a self-test, and lists of times (ms)."""
 
     cards: int = 0
     readings: ReadCounts = field(default_factory=ReadCounts)
@@ -56,9 +56,10 @@ class RoundTotals:
 
 
 async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) -> None:
-    """Feed the whole set of cards again and again until `cards_wanted` cards were read.
+    """Deal the whole set in rounds until `cards_wanted` cards were tested, and record the values.
 
-    Record the measured values. Raises MachineNotReady, LineLost.
+    Three jams, many unreadable cards, a failed shuffle, a failed count or MachineNotReady end the
+    rounds earlier. Raises MachineNotReady if no card was tested before, and LineLost.
     """
     tally, most = RoundTotals(), 2 + -(-cards_wanted // session.card_set.cards)
     for number in range(1, most + 1):
@@ -136,7 +137,7 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
-    """Feed the cards of hopper and tray until both are empty. Return False after a breakdown."""
+    """Feed all cards of hopper and tray, and return True; return False if the cards stop before."""
     size = session.card_set.cards
     if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
@@ -158,9 +159,9 @@ async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
 
 
 async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> bool:
-    """Wait until every card has landed and either `source` is empty or card `last` was fed.
+    """Return True once `source` is empty (or card `last` was fed) and every fed card has landed.
 
-    Return False if that does not happen.
+    Return False if the cards stop before that.
     """
 
     def done() -> bool:
@@ -171,7 +172,7 @@ async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> 
 
 
 async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
-    """Lift the hands, let people take them out and put them back, and lower the lift."""
+    """Lift the hands, ask people to put the cards back into the hopper, and lower the lift."""
     bench = session.boards
     if session.figures.has_failed("lift_up"):
         return
@@ -207,7 +208,7 @@ async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTo
 
 
 def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
-    """Add to `totals` the times of a round in which all cards landed."""
+    """Add the times and counts of one round to `totals`. A set has `size` cards."""
     totals.strays += cards.strays
     fed = [cards.cards_by_index[index] for index in sorted(cards.cards_by_index) if index <= size]
     totals.doubles += sum(card.doubled for card in fed)
@@ -226,7 +227,7 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
 
 
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
-    """Return the place in the machine where the cards of a round stopped.
+    """Return a text that names the place in the machine where the cards of a round stopped.
 
     A failure is recorded for the part that stalled or at which a landing was missed.
     """
@@ -281,9 +282,9 @@ HOLD_S = 0.9
 
 
 async def check_outlets(session: SelftestSession) -> None:
-    """Send one card to each outlet, and check that the sensors there detect it.
+    """Send one card to each outlet, and check that both sensors of the outlet detect the card.
 
-    They are the light beam and the sensor of the pocket or tray.
+    These are the light beam of the outlet and the sensor in the pocket or tray.
     """
     for outlet in Outlet:
         cards = await session.ensure_attempt()
@@ -298,7 +299,7 @@ async def check_outlets(session: SelftestSession) -> None:
 
 
 async def check_tray_feed(session: SelftestSession) -> None:
-    """Feed the card in the tray again, and measure how long this takes."""
+    """Feed the card in the tray again, and measure how soon the card comes to the window."""
     cards = await session.ensure_attempt()
     if not cards.cards_in_tray():
         session.figures.leave_out("refeed", "no card landed in the tray")
@@ -321,7 +322,7 @@ async def check_tray_feed(session: SelftestSession) -> None:
 
 
 async def check_held_card(session: SelftestSession) -> None:
-    """Ask a person to hold a card and then release it. Check that the board recovers."""
+    """Check that the board can feed a card that a person held back for a moment."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("hold_card"):
         session.figures.leave_out("jam_recovery", "a card could not be held")
@@ -345,7 +346,7 @@ async def check_held_card(session: SelftestSession) -> None:
 
 
 async def check_double_feed(session: SelftestSession) -> None:
-    """Ask a person to put in two cards that stick together. Check that the board detects them."""
+    """Feed two cards that a person taped together; check that the board reports a double feed."""
     cards = await session.ensure_attempt()
     if not await session.operator.do("double_card"):
         session.figures.leave_out("double_feed", "a pair could not be laid")

@@ -1,7 +1,7 @@
-"""The cards of an attempt in a self-test: they are fed, read, routed by a plan and timed.
+"""The cards that one attempt of a self-test feeds: how and when each was read and routed.
 
-This module also counts the reader's errors. The faces are not known here. The counts take looks at
-cards and return numbers, never a face.
+This module also counts the reader's errors. Only `CardReads` has faces. It returns counts, and
+never a face.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from drivers.board_events import BoardEvent, BoardEventCode, CardReadEvent, Feed
 
 
 class ReadCounts(msgspec.Struct, frozen=True, gc=False):
-    """How many cards the reader read, and how many errors of each kind it made.
+    """How many cards were checked, and how many errors of each kind the reader made.
 
     `unreadable`: the first look found no face, or was not sure. `unread`: two more looks failed
     too. `misread`: faces that occurred more often than in a correct set. `wrong`: cards that were
@@ -42,21 +42,22 @@ class ReadCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class CardReads:
-    """The results of the reader's looks at the cards of one attempt, by the card's number.
+    """The results of the reader's looks (tries to read) at the cards of one attempt.
 
-    They are used only for counts. `composition` contains the number of each of the 54 faces in the
-    set. `back` is the back of the set, with the reader board's number for it.
+    The looks are stored by card number, and are used only for counts. `composition` contains the
+    number of each of the 54 faces in the set. `back` is the back of the set, with the reader
+    board's number for it.
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Create the object without any look. Raises ValueError for a wrong composition."""
+        """Begin without looks. Raises ValueError unless `composition` has one number per face."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
         self._reads: dict[int, list[ReaderLook]] = {}
 
     def __repr__(self) -> str:
-        """Return the number of cards, never their faces."""
+        """Return a text with the number of cards and without faces."""
         return f"Readings(cards={len(self._reads)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -64,13 +65,13 @@ class CardReads:
         raise TypeError("looks at cards are not copied")
 
     def take_read(self, event: ReadEvent) -> LookOutcome:
-        """Store one look of the reader, and return whether the card needs another one."""
+        """Store one look, and return the verdict on the card: accepted, read again, or tray."""
         reads = self._reads.setdefault(event.index, [])
         reads.append(look_from_event(event))
         return judge_looks(reads, self._back).look
 
     def count(self, indices: Collection[int]) -> ReadCounts:
-        """Return the errors among the cards with these indices. A card without a look is unread."""
+        """Count the reading errors at the cards `indices`. A card without a look is unread."""
         looks = [self._reads.get(index, []) for index in indices]
         flaws = [look_fault(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
         ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
@@ -117,7 +118,7 @@ class FedCard:
 
 @dataclass
 class FedCards:
-    """The cards that were fed in one attempt.
+    """The cards that one attempt has fed. This class routes each card, and records its events.
 
     `plan` returns the outlet of each card. `look_timeout_s`: the limit for a look. `readings`
     counts the reader's looks. Without `readings`, one look at each card is enough. `close` cancels
@@ -152,24 +153,22 @@ class FedCards:
         self.boards.on_event = self._on_event
 
     def card(self, index: int) -> FedCard:
-        """Return the card with a feed index. It is created at its first event."""
+        """Return the card that was fed as number `index`. The first call creates the object."""
         return self.cards_by_index.setdefault(index, FedCard(index))
 
     def cards_in_tray(self) -> list[FedCard]:
-        """Return the cards in the tray. They are right only if no card was fed from the tray."""
+        """Return all cards that landed in the tray, also if they were fed from the tray later."""
         return [card for card in self.cards_by_index.values() if card.landed_outlet == Outlet.TRAY]
 
     async def feed(self, up_to: int, source: FeedSource = FeedSource.HOPPER) -> None:
-        """Command the board to feed cards until number `up_to` is fed.
+        """Command the dealer board to feed cards from `source` up to card number `up_to`.
 
-        Raises BoardRefused, LineLost.
+        Return when the board has accepted the command. Raises BoardRefused, LineLost.
         """
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until `done` returns True.
-
-        Return False if the cards stop because of a fault.
+        """Return True once `done` returns True, or return False after a jam or stall.
 
         If no event arrives for `limit_s` seconds, return the result of `done` at that time.
         """
@@ -182,7 +181,7 @@ class FedCards:
         return True
 
     def send_waiting(self) -> None:
-        """Route the cards that wait in the window, if the plan now has an outlet for them."""
+        """Call `plan` again for the waiting card, and route the card if `plan` gives an outlet."""
         for card in self.cards_by_index.values():
             if card.look_done and card.route is None:
                 self._send_route(card)
@@ -223,7 +222,7 @@ class FedCards:
             self._send_route(card)
 
     def _on_look_timeout(self, card: FedCard) -> None:
-        """Route a card for which the reader board sent no look in time."""
+        """Route `card`, because its look did not arrive from the reader board in time."""
         self._timer = None
         card.look_done = True
         self._send_route(card)

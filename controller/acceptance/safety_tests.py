@@ -1,6 +1,6 @@
 """Safety tests: serial lines, sensors, lid, emergency stop, and a host that sends nothing.
 
-The boards' own tests are also run here.
+The tests that the boards' firmware contains are also run here.
 """
 
 import asyncio
@@ -43,9 +43,9 @@ async def measure_round_trips(session: SelftestSession) -> None:
 
 
 async def check_sensors(session: SelftestSession) -> None:
-    """Check that each sensor reports what it must in an empty machine at rest.
+    """Check the value of each sensor while the machine is at rest, with all cards in the hopper.
 
-    If a sensor does not, people first empty the machine.
+    If a sensor is wrong, people put all cards into the hopper, and the check is repeated.
     """
     wrong = _wrong_sensors(await session.status())
     if any(wrong.values()) and await session.operator.do("empty"):
@@ -56,14 +56,14 @@ async def check_sensors(session: SelftestSession) -> None:
 
 
 async def run_board_tests(session: SelftestSession) -> None:
-    """Run the tests that both boards contain."""
+    """Run the built-in tests of both boards, which test the gate and the recognition engine."""
     await session.lower_lift()
     await _test_gate(session)
     await _test_engine(session)
 
 
 async def check_lid(session: SelftestSession) -> None:
-    """Check that the open lid is detected and that nothing starts while it is open.
+    """Check that an open lid is detected, and that the dealer board then refuses to move the lift.
 
     People open and close the lid on request.
     """
@@ -124,9 +124,7 @@ async def _test_engine(session: SelftestSession) -> None:
 
 
 def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
-    """Return, for each part of the machine, whether its sensor has a wrong value for a machine
-    at rest.
-    """
+    """Map each part to True if its sensor is wrong for a machine at rest with cards to deal."""
     seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
@@ -163,7 +161,7 @@ MAX_RUNNING_CARDS = 60
 
 
 async def check_silence_in_shuffle(session: SelftestSession) -> None:
-    """Send nothing while the shuffler runs, and measure how soon the board stops."""
+    """Send the dealer board nothing while it shuffles, and measure how soon the board stops."""
     cards = await session.ensure_attempt(new_attempt=True)
     bench = session.boards
     mark = bench.mark()
@@ -197,7 +195,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
 
 
 async def check_silence_in_feeding(session: SelftestSession) -> None:
-    """Send nothing more after routing one card, and count the cards that are still fed.
+    """Route one card, then send nothing to the dealer board, and count the cards fed in excess.
 
     The routed card may continue, and the next card may be fed. No other card may be fed.
     """
@@ -237,7 +235,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Check that pressing the emergency stop ends all motion of the cards."""
+    """Check that the emergency stop ends all motion, and that its release allows motion again."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

@@ -1,4 +1,4 @@
-"""The figures of a self-test.
+"""The figures of a self-test: its measured values, with their limits and verdicts.
 
 A figure is one measured value of one part, with unit, limits, the reason for the limits, and a
 verdict.
@@ -52,9 +52,9 @@ class FigureLimit(
         return self.each or (self.part,)
 
     def bounds(self, *, reader_is_polled: bool) -> FigureBounds:
-        """Return the limits for a warning and for a failure.
+        """Return the limits for a warning and for a failure, for the table's kind of reader.
 
-        A reader board without a trigger wire may have other limits (`asked`).
+        A reader board without a trigger wire (`reader_is_polled`) may have other limits (`asked`).
         """
         if reader_is_polled and self.asked is not None:
             return self.asked
@@ -120,27 +120,27 @@ class SelftestFigures:
         self._left_out_why: dict[tuple[str, str], str] = {}
 
     def record(self, name: str, value: float, part: str = "", note: str = "") -> SelftestFigure:
-        """Store a measured value with its verdict, unless a worse one is stored already."""
+        """Store `value` with its verdict, unless a worse value for `name` and `part` is stored."""
         return self._keep_worst(name, part, value, note)
 
     def record_failure(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Store the verdict "fail" without a number, because the expected event did not occur."""
+        """Store the verdict "fail" for the value `name`, which could not be measured."""
         return self._keep_worst(name, part, None, note, "fail")
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Store the verdict "warn" for an event that is missing, which may be harmless."""
+        """Store the verdict "warn" for the value `name`, which can be missing without a fault."""
         return self._keep_worst(name, part, None, note, "warn")
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:
-        """Store the reason why a value was not measured.
+        """Store `why`, the reason why the value `name` was not measured.
 
-        Without `part`, it applies to all parts of the value.
+        Without `part`, the reason applies to all parts of the value.
         """
         for each in (part,) if part else figure_limits()[name].parts:
             self._left_out_why.setdefault((name, each), why)
 
     def has_failed(self, name: str, part: str = "") -> bool:
-        """Return True if a measured value failed at a part of the machine.
+        """Return True if the value `name` has the verdict "fail" at `part` of the machine.
 
         Without `part`, any part counts.
         """
@@ -151,7 +151,7 @@ class SelftestFigures:
         )
 
     def all_figures(self) -> tuple[SelftestFigure, ...]:
-        """Return every value of limits.toml, with its number or the reason for its absence."""
+        """Return one figure for each value and part of limits.toml, whether measured or not."""
         found = []
         for name, limit in figure_limits().items():
             bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
@@ -182,7 +182,7 @@ class SelftestFigures:
 
 
 def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdict:
-    """Return the verdict on a measured value. A value exactly at a limit is within it."""
+    """Return "fail", "warn" or "pass" for a measured value. A value exactly at a limit is good."""
 
     def beyond(bound: float) -> bool:
         return value > bound if limit.sense == "most" else value < bound
@@ -193,7 +193,7 @@ def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdi
 
 
 def worst_verdict(figures: tuple[SelftestFigure, ...]) -> FigureVerdict:
-    """Return the worst verdict of all measured values. "not measured" counts as a warning."""
+    """Return the worst verdict of `figures`. "not measured" counts as "warn"."""
     verdicts: list[FigureVerdict] = [figure.verdict for figure in figures]
     found: FigureVerdict = max(verdicts, key=_VERDICTS_BY_SEVERITY.index, default="not measured")
     return "warn" if found == "not measured" else found

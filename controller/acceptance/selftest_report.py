@@ -1,4 +1,4 @@
-"""The report of a self-test: JSON for programs, and a page in English and Chinese for people."""
+"""The report of a self-test, as JSON for programs and as a page in two languages for people."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -26,9 +26,9 @@ _VERDICT_MARKS: Final[Mapping[FigureVerdict, str]] = {
 
 
 class ReportedBoard(msgspec.Struct, frozen=True):
-    """The data that a board sent about itself at the start of the session.
+    """The data that a board sent about itself when its serial session began.
 
-    `fed` and `landed` count the cards of its whole life.
+    `fed` and `landed` count all cards since the board's first use.
     """
 
     id: str
@@ -42,7 +42,7 @@ class ReportedBoard(msgspec.Struct, frozen=True):
 
 
 class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
-    """The report of one self-test.
+    """The report of one self-test: the table, its boards, all measured values and the verdict.
 
     `time`: the start (UTC). `seconds`: the duration. `verdict` is the worst verdict of the figures,
     and a figure that is not measured counts as a warning. `release`: the release of the program,
@@ -62,7 +62,7 @@ class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def failed_parts(self) -> tuple[str, ...]:
-        """Return the parts of the machine that failed, in the order of the report."""
+        """Return the parts of the machine with a failure, in the order of the report."""
         return self._parts_with("fail")
 
     @property
@@ -182,7 +182,7 @@ def _board_lines(report: SelftestReport) -> Iterator[str]:
 
 
 def value_text(figure: SelftestFigure) -> str:
-    """Return a measured value with its unit, or a dash if there is none."""
+    """Return the value of a figure with its unit, or a dash if the figure has no value."""
     return "–" if figure.value is None else f"{figure.value:g} {figure.unit}"
 
 

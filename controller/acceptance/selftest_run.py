@@ -1,4 +1,4 @@
-"""The whole self-test: all its parts in order. A part that fails does not end the test."""
+"""The run of a self-test: safety tests, card tests, rounds. A failure does not end the run."""
 
 from collections.abc import Awaitable, Callable
 
@@ -58,7 +58,7 @@ async def run_selftest(session: SelftestSession, cards: int = card_tests.MIN_CAR
 
 
 async def _run_rounds(session: SelftestSession, cards: int) -> None:
-    """Run the rounds of the whole set, unless an earlier failure would make every round fail."""
+    """Deal the whole set in rounds, unless an earlier test of an outlet or of the gate failed."""
     why = ""
     if session.figures.has_failed("landing") or session.figures.has_failed("wrong_outlet"):
         why = "a round would break where a landing is not seen right"

@@ -1,4 +1,4 @@
-"""The state of one running self-test: boards, people, measured values, open attempt.
+"""The state of one running self-test: boards, people, measured values, present attempt.
 
 steps.toml lists the steps that people do.
 """
@@ -41,7 +41,7 @@ StepName = Literal[
 
 
 class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A step that people do at the machine during a test. steps.toml describes each field."""
+    """A manual step at the machine during a test. steps.toml describes each field."""
 
     zh: str
     en: str
@@ -50,23 +50,23 @@ class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Operator(Protocol):
-    """The interface to the people who do manual steps at a machine, or to their simulation."""
+    """The interface to the people, real or simulated, who do manual steps at a machine."""
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """Request a step and wait until it is done. Return False if it cannot be done.
+        """Ask people to do a step, and wait. Return True if they did it, False if they cannot.
 
         `part` is the part of the machine (limits.toml) for a step that can apply to several parts.
         """
 
     async def prepare(self, name: StepName) -> bool:
-        """Ask people to be ready for a step at a signal. Return False if they cannot do it."""
+        """Ask people to get ready for a step. Return True if ready, False if they cannot."""
 
     async def signal(self, name: StepName) -> None:
-        """Give people the signal for a step. The step may be done shortly after this returns."""
+        """Give people the signal to do a step now. They may do it after this method returns."""
 
 
 class SimulatedOperator:
-    """The operator of a simulated machine. `request` sends an action (sim/CONTROL.md)."""
+    """An operator that does the manual steps by requests to the simulator (sim/CONTROL.md)."""
 
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:
         self._request = request
@@ -135,7 +135,7 @@ class MachineNotReady(Exception):
 
 
 class CardSetSpec(msgspec.Struct, frozen=True):
-    """The data of the card set in the hopper.
+    """The card set that a self-test needs in the hopper: its size, its faces and its back.
 
     `cards`: its number of cards. `hand`: the number of cards of a hand. `composition`: the number
     of each face. `back`: the reader board's number for the back.
@@ -172,10 +172,10 @@ class SelftestSession:
     async def ensure_attempt(
         self, *, full_hopper: bool = False, new_attempt: bool = False
     ) -> FedCards:
-        """Return the present attempt if it can feed more cards, otherwise a new one.
+        """Return the present attempt's cards; if it jammed or there is none, begin a new attempt.
 
-        `full_hopper`: every card of the set must be in the hopper. Raises MachineNotReady,
-        LineLost.
+        `new_attempt` and `full_hopper` always begin a new attempt. With `full_hopper` every card
+        of the set must be in the hopper. Raises MachineNotReady, LineLost.
         """
         cards = self.cards
         if cards is not None and cards.breakdown is None and not (full_hopper or new_attempt):
@@ -195,10 +195,9 @@ class SelftestSession:
         return await self._begin_attempt()
 
     async def lower_lift(self) -> float | None:
-        """Lower the lift of the hands, and return how long it took in milliseconds.
+        """Lower the lift, and return the time in ms, or None if the lift was already down.
 
-        Return None if the lift was down already. Raises MachineNotReady if the lift does not come
-        down.
+        Raises MachineNotReady if the lift does not come down.
         """
         bench = self.boards
         status = await self.status()
@@ -223,7 +222,7 @@ class SelftestSession:
         return (bench.now_s - since_s) * 1000
 
     async def _begin_attempt(self) -> FedCards:
-        """Begin an attempt on both boards. Raises MachineNotReady."""
+        """Begin an attempt on both boards, and return its cards. Raises MachineNotReady."""
         bench = self.boards
         bench.attempt += 1
         bench.forget_events()
@@ -241,10 +240,10 @@ class SelftestSession:
         return cards
 
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
-        """Feed one card, wait until it has landed or jammed, and return it.
+        """Feed one card, wait until it lands or stops, and return it.
 
-        `plan` returns the outlet of the card. Returns None if no card came to the window. Raises
-        MachineNotReady.
+        `plan` returns the outlet of the card. The result is None if no card came to the window.
+        Raises MachineNotReady.
         """
         cards.plan = plan
         index = cards.last_fed + 1
@@ -257,13 +256,16 @@ class SelftestSession:
         return None if card.at_window_s is None else card
 
     def plan_any_pocket(self) -> RoutePlan:
-        """Return a plan for routing cards into the pockets whose sensors have not failed."""
+        """Return a plan that uses only pockets with a good landing sensor.
+
+        If no pocket has a good sensor, the plan uses the tray.
+        """
         seats = (Outlet.N, Outlet.W, Outlet.S, Outlet.E)
         good = [seat for seat in seats if not self.figures.has_failed("landing", BEAM_PARTS[seat])]
         return lambda card: good[card.index % len(good)] if good else Outlet.TRAY
 
     def record_breakdown(self, event: BoardEvent) -> None:
-        """Store a failure for the part of the machine that a JAM or STALL event names."""
+        """Store the failure that a STALL or JAM event means. A jam at a landing stores nothing."""
         if event.code is BoardEventCode.STALL:
             motor = DealerMotor(event.place)
             note = f"the motor stalls: {motor.name.lower()}"
@@ -275,10 +277,7 @@ class SelftestSession:
 
 
 def round_robin_plan(hand: int) -> RoutePlan:
-    """Return a plan for routing cards that fills the four pockets in turn.
-
-    All other cards go to the tray.
-    """
+    """Return a plan that routes `hand` cards to each pocket in turn, and the rest to the tray."""
     given = dict.fromkeys((Outlet.N, Outlet.W, Outlet.S, Outlet.E), 0)
 
     def plan(card: FedCard) -> Outlet:
@@ -294,7 +293,7 @@ def round_robin_plan(hand: int) -> RoutePlan:
 
 
 def percentile(values: Sequence[float], part: float) -> float:
-    """Return a value that at least the share `part` of `values` does not exceed.
+    """Return the percentile of `values` at the share `part`: for 0.95, the 95th percentile.
 
     `part` is from 0 to 1. There must be at least one value.
     """

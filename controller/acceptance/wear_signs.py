@@ -1,4 +1,4 @@
-"""Signs of wear of the machine, counted from its journal, and the service that is due.
+"""Signs of wear of a machine, counted from its journal, and the parts to clean or replace.
 
 The counts are a pure fold over entries. They use only codes and indices of the boards' events,
 which are not encrypted. They contain no faces.
@@ -30,7 +30,7 @@ SET_PART: Final = "set"
 
 
 class WearCounts(msgspec.Struct, frozen=True, gc=False):
-    """The counts of one or more attempts by which wear is judged.
+    """Counts of cards, jams and other events in one or more attempts, which show wear.
 
     `cards`: cards fed. `refed`: the number of these that were fed from the tray. `extra_looks`:
     looks at a card after the first. `not_landed`: cards whose landing was not seen, and landings
@@ -57,10 +57,9 @@ class WearCounts(msgspec.Struct, frozen=True, gc=False):
 
 
 class AttemptWear(msgspec.Struct, frozen=True, gc=False):
-    """The counts of wear for one attempt.
+    """The counts of one attempt that show wear, and the card set that was used.
 
-    `n`: the number of the journal entry that began the attempt. `card_set`: the card set that was
-    used.
+    `n`: the number of the journal entry that began the attempt.
     """
 
     n: int
@@ -69,9 +68,9 @@ class AttemptWear(msgspec.Struct, frozen=True, gc=False):
 
 
 class ServiceNote(msgspec.Struct, frozen=True, gc=False):
-    """A note that a part was cleaned or replaced after the journal entry number `n`.
+    """A note that a part was cleaned or replaced.
 
-    The part of a card set is named like `set:S1`.
+    `n`: the number of the last journal entry before that. `part`: for a card set, like `set:S1`.
     """
 
     n: int
@@ -82,9 +81,7 @@ class ServiceNote(msgspec.Struct, frozen=True, gc=False):
 
 
 class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One kind of wear that can be counted, as a row of health.toml (which describes the
-    fields).
-    """
+    """One kind of wear that can be counted: a row of health.toml, which describes the fields."""
 
     part: str
     of: str
@@ -100,9 +97,9 @@ class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True
 
 
 class WearFinding(msgspec.Struct, frozen=True, gc=False):
-    """One sign of wear at one part of the machine.
+    """The value of one sign of wear at one part of the machine, and whether service is due.
 
-    `value`: the number, None if there are too few cards. `due`: whether service is due. `since`:
+    `value`: None if there are too few cards. `soon`, `now`: the limits for `due`. `since`:
     the time of the last service, "" if there was none.
     """
 
@@ -130,15 +127,13 @@ class WearReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> tuple[WearFinding, ...]:
-        """Return the signs of wear whose service is due now, then those whose service is due
-        soon.
-        """
+        """Return the signs of wear that need service now, then the signs that need it soon."""
         order: tuple[WearDue, ...] = ("now", "soon")
         return tuple(one for due in order for one in self.found if one.due == due)
 
 
 def count_attempts(entries: Iterable[JournalEntry]) -> list[AttemptWear]:
-    """Return the counts of wear for each attempt of a journal, in order."""
+    """Return the wear counts and the card set of each attempt in a journal."""
     begun: dict[int, tuple[int, str]] = {}
     counts: dict[int, WearCounts] = defaultdict(WearCounts)
     looked: dict[int, set[int]] = defaultdict(set)
@@ -175,9 +170,9 @@ _COUNT_OF_EVENT: Final[Mapping[int, WearCounts]] = {
 
 
 def _count_event(event: LoggedBoardEvent, looked: set[int]) -> WearCounts | None:
-    """Return the counts of one event, or None if the event is not counted.
+    """Return the counts that one board event adds, or None if the event adds nothing.
 
-    `looked`: the indices of the cards of the attempt that were already read.
+    `looked`: the indices of the attempt's cards that were already read. A READ event adds one.
     """
     if event.code == BoardEventCode.READ:
         again = event.index in looked
@@ -191,9 +186,9 @@ def _count_event(event: LoggedBoardEvent, looked: set[int]) -> WearCounts | None
 def report_wear(
     attempts: Sequence[AttemptWear], marks: Sequence[ServiceNote] = (), entries: int = 0
 ) -> WearReport:
-    """Return the wear of the machine, from the counts of attempts and the notes on services.
+    """Return the wear of the machine, from the counts of its attempts and the service notes.
 
-    `marks`: the services.
+    `marks`: the service notes. `entries`: the number of journal entries, for the report.
     """
     names = dict.fromkeys(attempt.card_set for attempt in attempts)
     sets = {name: [one for one in attempts if one.card_set == name] for name in names}
@@ -223,7 +218,7 @@ def wear_signs() -> Mapping[str, WearSign]:
 
 
 def service_parts() -> Mapping[str, Words]:
-    """Return the parts, except the card sets, that can be cleaned or replaced."""
+    """Return the names, by id, of all parts except card sets that can be cleaned or replaced."""
     return _load_signs().part
 
 

@@ -1,4 +1,4 @@
-"""The `dealtable` command: a table of commands, each imported only when it is called."""
+"""The `dealtable` command. Its subcommands are imported only when they are called."""
 
 import difflib
 import errno
@@ -59,15 +59,15 @@ class CliError(click.ClickException):
     exit_code = 2
 
     def format_message(self) -> str:
-        """Return the message on one line. A dot replaces every character that could break the line
-        or control the terminal.
+        """Return the error's message on one line. A dot replaces every character that could break
+        the line or control the terminal.
         """
         return "".join(char if char.isprintable() else "·" for char in self.message)
 
 
 @contextmanager
 def raise_cli_error(*types: type[Exception]) -> Iterator[None]:
-    """Raise CliError with the same text if the block raises an error of one of these types."""
+    """Raise CliError with the same text if the `with` block raises an error of one of `types`."""
     try:
         yield
     except types as error:
@@ -75,8 +75,8 @@ def raise_cli_error(*types: type[Exception]) -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """A group of commands for the library click that imports a command's module only to run the
-    command. COMMAND_ENTRIES lists the commands.
+    """A group of click commands that imports the module of a command only to run that command. The
+    commands are those of COMMAND_ENTRIES.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
         return list(COMMAND_ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return the command `cmd_name`. Return None if there is no such command. Raises
+        """Import and return the command `cmd_name`, or return None for an unknown name. Raises
         CliError if the command needs the simulator, and the simulator is not installed.
         """
         if cmd_name not in COMMAND_ENTRIES:
@@ -102,8 +102,8 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the first argument names. The error for an unknown name contains
-        the most similar name.
+        """Return the command's name (`args[0]`), the command itself, and the other arguments.
+        The error for an unknown name contains the most similar name.
         """
         close = difflib.get_close_matches(args[0], COMMAND_ENTRIES, n=1)
         if args[0] not in COMMAND_ENTRIES and close:
@@ -116,7 +116,7 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMAND_ENTRIES.items()))
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        r"""Run the command line. Exit with 2 if the output cannot be written.
+        r"""Run the command that the command line names. Exit with 2 if output cannot be written.
 
         A character that the encoding does not have is written as its number, such as \u2660. Exit
         status 1 is a finding of some commands, and must not be used for errors.
@@ -134,7 +134,7 @@ class LazyGroup(click.Group):
             _exit_if_output_unwritten()
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. Raise CliError for a FileError: an unusable file is bad usage."""
+        """Run the command, and turn a FileError (an unusable file) into a CliError."""
         try:
             return super().invoke(ctx)
         except OSError as failure:
@@ -150,7 +150,7 @@ class LazyGroup(click.Group):
 
 
 def _exit_if_output_unwritten() -> None:
-    """Write all waiting output to stderr and stdout. Exit if one of them cannot be written."""
+    """Write all buffered output to stderr and stdout, and exit the program if that fails."""
     for stream in (sys.stderr, sys.stdout):
         try:
             if stream is not None:
@@ -170,7 +170,7 @@ def _exit_if_output_failed(error: OSError) -> None:
 
 
 def _is_output_failure(error: OSError) -> bool:
-    """Return True if this module, click or rich raised the error while it wrote to the terminal."""
+    """Return True if this module, click or rich raised `error` while it wrote output."""
     module, trace = "", error.__traceback__
     while trace is not None:
         module, trace = trace.tb_frame.f_globals.get("__name__", ""), trace.tb_next
@@ -180,7 +180,7 @@ def _is_output_failure(error: OSError) -> bool:
 def _exit_for_failed_output(error: OSError) -> NoReturn:
     """Print one line about the failed output and exit with status 2.
 
-    Print nothing if the reader of a pipe has closed it.
+    If the reader of a pipe has closed it, print nothing and exit as the signal SIGPIPE would do.
     """
     if error.errno == errno.EPIPE:
         raise SystemExit(128 + signal.SIGPIPE)  # as in a shell

@@ -1,4 +1,4 @@
-"""`python -m controller.cli`: the same as `dealtable`, for processes that start child processes."""
+"""The command `python -m controller.cli`, which other programs use to start `dealtable`."""
 
 from controller.cli import main
 

@@ -1,4 +1,4 @@
-"""`dealtable adapter`: programs that replace a board with parts that people can buy."""
+"""`dealtable adapter`: programs that act as a board with a bought part, such as a scanner."""
 
 import select
 from collections.abc import Callable
@@ -35,11 +35,11 @@ config_argument = click.argument("path", metavar="CONFIG", type=ANY_PATH)
 
 @click.group(epilog=EPILOG)
 def command() -> None:
-    """Run a program in place of a board, with parts that can be bought, until Ctrl-C or SIGTERM.
+    """Run an adapter: a program that uses a bought part in place of a board.
 
-    Each adapter has its own configuration. The table finds the adapter under the link in that file
-    (dealer.port or reader.port of table.toml). At its start an adapter prints what it cannot
-    guarantee. deploy/THREATS.md explains the consequences.
+    It runs until Ctrl-C or SIGTERM. Each adapter has its own configuration. The table finds the
+    adapter under the link in that file (dealer.port or reader.port of table.toml). At its start an
+    adapter prints what it cannot guarantee. deploy/THREATS.md explains the consequences.
     """
 
 
@@ -97,10 +97,9 @@ _KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
-    """Ask a person to present each card that has no code for one back (A or B) yet.
+    """Scan each card that has no code in the barcode.toml `path`, and store its code there.
 
-    Write each code into the file at once.
-
+    A person presents each card with the back `back`. Each code is stored before the next card.
     `ask` shows a line and returns the typed text: "" to read, "s" to skip the card, "q" to stop.
     Raises CliError if the engine is missing, or if another program uses it.
     """
@@ -121,7 +120,7 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
 
 
 class CodeScanner:
-    """A barcode engine that reads one code at a time. Raises CliError if the engine is missing."""
+    """A barcode engine (a scanner) that reads one code at a time. A missing one raises CliError."""
 
     def __init__(self, engine: BarcodeEngine) -> None:
         self._looking = BarcodeScan(engine, SerialEnginePort(engine))
@@ -130,10 +129,7 @@ class CodeScanner:
         self._require_engine()
 
     def scan(self) -> bytes | None:
-        """Return the code from one read.
-
-        Return None if the engine read no code or more than one.
-        """
+        """Scan once, and return the code, or None if the engine read no code or several codes."""
         self._looking.begin(self._clock.now_ms())
         while True:
             done = self._looking.step(self._clock.now_ms())
@@ -164,7 +160,7 @@ def _learn_card(
     scanner: CodeScanner,
     ask: Callable[[str], str],
 ) -> bool:
-    """Ask for one card, read its code and write it into the file. Return False to stop."""
+    """Ask for one card, and store its code or skip it. Return False if the person stops."""
     while True:
         answer = ask(f"{which}  lay {face_text(face)} in the window: ").strip().lower()
         if answer == "q":
@@ -181,7 +177,7 @@ def _learn_card(
 
 
 def _scan_twice(scanner: CodeScanner) -> bytes | None:
-    """Return the first code that the engine reads twice in a row, or None if there is none."""
+    """Return the first code that is read twice in a row, or None if six scans have no such code."""
     before = None
     for _ in range(_MAX_SCANS):
         line = scanner.scan()
@@ -192,7 +188,7 @@ def _scan_twice(scanner: CodeScanner) -> bytes | None:
 
 
 def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
-    """Return the reason why a code that was read cannot be given to a new card, or None."""
+    """Return why the scanned `line` cannot be the code of a new card, or None if it can be."""
     if line is None:
         return "no code was read 2 times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:

@@ -39,7 +39,7 @@ class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     """The section [adapter]: the replaced board's `id`, and `link`, the port that the table opens.
 
     `folder` is the adapter's own folder. It contains how often the adapter was started, and the
-    data that a board would store.
+    data that a reader board would store in its own memory.
     """
 
     id: BoardId
@@ -67,8 +67,9 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     confidence: Annotated[int, Meta(ge=128, le=255)] = 200
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a read takes longer than the board waits, or if `settle_ms` is
-        too long.
+        """Raise ValueError if one look can take longer than the board allows.
+
+        Raise ValueError also if `settle_ms` is more than half of `timeout_ms`.
         """
         if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
@@ -79,19 +80,19 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 
 
 class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One section [[card]]: a code and its card. People write the face (♠A, H10, BJ)."""
+    """One section [[card]]: a code, and the face and back of the card that has this code."""
 
     code: PrintableText
     face: str
     back: BackName
 
     def __post_init__(self) -> None:
-        """Raise ValueError if `face` is not a face."""
+        """Raise ValueError if `face` is not the text of a face."""
         parse_face(self.face)
 
     @property
     def coded(self) -> CodedCard:
-        """Return the card with its face and its back as the numbers that the reader board uses."""
+        """Return the card's face and back as numbers, as the reader board reports them."""
         return parse_face(self.face), BACKS[self.back]
 
 
@@ -103,9 +104,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
 
     def __post_init__(self) -> None:
-        """Raise ValueError if two cards have one code, or if a code is the engine's text for
-        "nothing read".
-        """
+        """Raise ValueError if a code occurs twice, or if it is the text `no_read` of the engine."""
         first: dict[str, int] = {}
         for number, card in enumerate(self.cards):
             known = first.setdefault(card.code, number)
@@ -130,7 +129,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {card.code.encode(): card.coded for card in self.cards}
 
     def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
-        """Return the faces that have no code for this back (A or B) yet, in ascending order."""
+        """Return all faces without a code for a card with this back, in ascending order."""
         known = {card.coded for card in self.cards}
         return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
 
@@ -141,8 +140,8 @@ def load_barcode_file(path: Path) -> BarcodeFile:
 
 
 def append_card(text: str, code: str, face: Face, back: BackName) -> str:
-    """Return the content `text` of a barcode.toml with one more card at its end. The present text
-    and comments are kept.
+    """Return `text`, the content of a barcode.toml, followed by a section for one more card.
+    The present text and comments are kept.
     """
     said = code.replace("\\", "\\\\").replace('"', '\\"')
     row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'

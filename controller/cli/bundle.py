@@ -1,4 +1,4 @@
-"""`dealtable bundle`: a diagnostics archive of one table, for the people who help."""
+"""`dealtable bundle`: a diagnostics archive of one table, for people who look for a fault."""
 
 import base64
 import gzip
@@ -111,7 +111,7 @@ def command(
 
 
 def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
-    """Return the bytes of an archive of `parts`. The same parts always give the same bytes."""
+    """Return the bytes of a tar.gz of `parts`. The same parts always give the same bytes."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed,
@@ -125,7 +125,7 @@ def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
 
 
 def _write(target: Path, body: bytes) -> None:
-    """Write a file completely or not at all. Only this user can read it."""
+    """Write `body` into the file `target`, completely or not at all. Only this user can read it."""
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -134,11 +134,11 @@ def _write(target: Path, body: bytes) -> None:
     part.replace(target)
 
 
-# A last check: every known secret is removed from the archive, wherever it came from.
+# A last check: every known secret is removed from all parts, wherever it came from.
 
 
 def _collect_secrets(request: BundleRequest) -> Iterator[bytes]:
-    """Yield every secret of the table that this user can read. The archive must not have them."""
+    """Yield every secret that this user can read. The archive must contain none of them."""
     for folder in (KEYS_FOLDER, CLIENTS_FOLDER):
         there = (request.state_dir / folder).rglob("*")
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):

@@ -42,7 +42,7 @@ MAX_METRICS_BYTES: Final = 1 << 20
 
 
 def fetch_metrics(address: str) -> bytes:
-    """Return the metrics of a gateway, from the address that the gateway published.
+    """Request the metrics of a gateway at `address`, and return them.
 
     The address must be `http://HOST:PORT/metrics`, and its host must be this computer. Raises
     ValueError or OSError with a text for people.
@@ -76,7 +76,7 @@ def _is_own_address(host: str) -> bool:
 
 
 async def _get_metrics(host: str, port: int) -> bytes:
-    """Return the bytes of a gateway's reply to a request for its metrics. Raises OSError."""
+    """Send a gateway an HTTP request for its metrics, and return the reply. Raises OSError."""
     async with asyncio.timeout(METRICS_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port)
         try:
@@ -96,7 +96,7 @@ _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError,
 
 
 class BundlePart(NamedTuple):
-    """One file of the archive: its name, its bytes, and a description for people."""
+    """One file of a diagnostics archive: its name, its bytes, and a description for people."""
 
     name: str
     body: bytes
@@ -104,7 +104,7 @@ class BundlePart(NamedTuple):
 
 
 class BundleRequest(NamedTuple):
-    """The folders and files that an archive is made from.
+    """The folders and files from which a diagnostics archive is made.
 
     `last` is the number of public entries to include, the newest ones. With None all are included.
     """
@@ -116,8 +116,8 @@ class BundleRequest(NamedTuple):
 
 
 def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
-    """Yield the parts of the archive in a fixed order. If a part is not available, its file
-    contains the reason instead.
+    """Yield the parts of a diagnostics archive in a fixed order. If a part is not available, its
+    file contains the reason instead.
     """
     for name, take, says in _PARTS:
         try:
@@ -135,7 +135,7 @@ def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
 
 
 def read_table_name(state_dir: Path) -> str:
-    """Return the name of the table of this state directory, or "table" if it is unknown."""
+    """Return the table's name from the journal in `state_dir`, or "table" if it is unknown."""
     try:
         opened = _opened_data(read_source(state_dir))
     except (JournalError, OSError):
@@ -158,7 +158,7 @@ def _redact(value: Any, name: str = "") -> Any:
 
 
 def _read_events(request: BundleRequest) -> bytes:
-    """Return the public entries in the form of the feed, so that `verify` can check them again."""
+    """Return the public entries in the form of the feed, which `dealtable verify` can check."""
     source = read_source(request.state_dir)
     opened = _opened_data(source)
     table, simulated = str(opened.get("table", "")), bool(opened.get("simulated"))
@@ -169,9 +169,9 @@ def _read_events(request: BundleRequest) -> bytes:
 
 
 def _count_private(request: BundleRequest) -> bytes:
-    """Return how many private entries of each kind exist, and the numbers of their board events.
+    """Return, as JSON, how many private entries of each kind exist, without their content.
 
-    Their content is left out.
+    For each group of board events the JSON also has the first and the last event number.
     """
     private = [
         item.entry for item in read_source(request.state_dir).entries if not _is_public(item)
@@ -185,7 +185,7 @@ def _count_private(request: BundleRequest) -> bytes:
 
 
 def _event_numbers(boots: Any) -> dict[str, list[int]]:
-    """Return each board's run number (boot) with the numbers of its first and last event."""
+    """Map each board to boot id, first and last event number; {} unless `boots` is a mapping."""
     if not isinstance(boots, Mapping):
         return {}
     return {
@@ -260,7 +260,7 @@ def _opened_data(source: JournalSource) -> dict[str, Any]:
 
 
 def _is_public(chained: ChainedEntry) -> bool:
-    """Return True if an entry has the mark of a public entry and is also of a public kind.
+    """Return True if an entry is marked as public, and its kind is a public or an unknown kind.
 
     The mark or the kind may be forged.
     """

@@ -1,4 +1,4 @@
-"""`dealtable check-config`: checks of configuration files, without other data."""
+"""`dealtable check-config`: checks of configuration files. It needs no running table."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -97,7 +97,7 @@ def _describe_event(file: Path) -> str:
 
 
 def _describe_console(file: Path) -> str:
-    """Return one line about a console.toml and the tables.toml beside it."""
+    """Return one line about a console.toml and the tables.toml in the same folder."""
     config = load_console(file)
     own, tables = config.console, config.tables
     seals = "TLS" if own.tls_cert is not None else "plain HTTP"

@@ -1,4 +1,4 @@
-"""The answers to commands: the type of `result` in the reply to each.
+"""The type of the field `result` in the reply to each command that succeeds.
 
 A refusal has an error instead of a result (messages.Failure). The types of the state, the entries
 and the sheet are defined elsewhere; the others are here.
@@ -25,7 +25,7 @@ SealedFaces = Annotated[
 
 StalledMotor = Literal["feed", "pass", "gate", "shuffle", "lift"]
 SilentDevice = Literal["engine"]
-"""A device of a board that sent nothing."""
+"""A device of a board that did not answer."""
 
 
 class CommandAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class CommandAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DoneAnswer(CommandAnswer, frozen=True):
-    """The command was executed. There is no further result."""
+    """The empty result of a command that was executed and has nothing to return."""
 
 
 class EventsAnswer(CommandAnswer, frozen=True):
@@ -43,31 +43,31 @@ class EventsAnswer(CommandAnswer, frozen=True):
 
 
 class RulingsAnswer(CommandAnswer, frozen=True):
-    """The possible penalties for an offence. The first follows from the rulebook's ladder."""
+    """The legal penalties for a charge. The first penalty follows from the rulebook's ladder."""
 
     proposals: list[PenaltyProposal]
 
 
 class OffersAnswer(CommandAnswer, frozen=True):
-    """The commands that change something and that the sender's role is allowed to give."""
+    """The commands of a role that change something, and whether the table would accept each now."""
 
     offers: list[Offer]
 
 
 class PhaseAnswer(CommandAnswer, frozen=True):
-    """The phase of the match after the command (`phase` of the state's match)."""
+    """The phase of the match after the command, as in the public state (`match.phase`)."""
 
     phase: str
 
 
 class ConfirmAnswer(CommandAnswer, frozen=True):
-    """The phase of the match after the command. Empty if a call was withdrawn."""
+    """The phase of the match after the command `confirm`; empty if `confirm` withdrew a call."""
 
     phase: str | UnsetType = UNSET
 
 
 class ProposeAnswer(PhaseAnswer, frozen=True):
-    """A new ruling, which a person with the role `needs` must confirm. `ruling` is its id."""
+    """A proposed ruling, which a person with the role `needs` must confirm. `ruling` is its id."""
 
     ruling: str
     penalty: Penalty
@@ -81,7 +81,7 @@ class SetMatchAnswer(CommandAnswer, frozen=True):
 
 
 class TransferAnswer(CommandAnswer, frozen=True):
-    """The match that was transferred, and the digest and number of parts of its document."""
+    """The transferred match, with the digest and part count of the document that contains it."""
 
     match: str
     to: str
@@ -130,13 +130,13 @@ class StartDealAnswer(CommandAnswer, frozen=True):
 
 
 class CutAnswer(CommandAnswer, frozen=True):
-    """The accepted cut: how many cards the player took off."""
+    """The accepted cut: the number of cards that it takes from the top of the set."""
 
     cut: int
 
 
 class ReplaceSetAnswer(CommandAnswer, frozen=True):
-    """The set of cards that is now in the machine, its back (A or B), and the command's signer."""
+    """The set that is now in the hopper, the back of its cards, and the signer of the command."""
 
     set: str
     back: Back
@@ -144,22 +144,22 @@ class ReplaceSetAnswer(CommandAnswer, frozen=True):
 
 
 class ClearSetAnswer(CommandAnswer, frozen=True):
-    """The set of cards that may be used again, and the signer of the command, who counted it."""
+    """The set that is no longer barred, so that it may be used, and the signer of the command."""
 
     set: str
     by: str
 
 
 class TributeAnswer(CommandAnswer, frozen=True):
-    """The check of a tribute card: `right` is true if it is the card that must be paid. The answer
-    is empty if the program cannot check the card.
+    """Whether a tribute card is the card that must be paid (`right`). The answer is empty if the
+    program cannot check the card.
     """
 
     right: bool | UnsetType = UNSET
 
 
 class ReturnAnswer(CommandAnswer, frozen=True):
-    """The rulebook's answer about a card that is returned after tribute.
+    """Whether a card may be returned for a tribute (`state`).
 
     The answer is empty if the program cannot check the card. `key` is the rule. `article` is its
     place in the rulebook, null if the rulebook has no such rule.
@@ -177,7 +177,7 @@ class VoidAnswer(CommandAnswer, frozen=True):
 
 
 class OpenHandAnswer(CommandAnswer, frozen=True):
-    """The faces of one hand as text, encrypted in `sealed`."""
+    """The faces of one hand, as text (`sealed`) that is encrypted for the sender of the command."""
 
     seat: Seat
     reason: str
@@ -186,8 +186,8 @@ class OpenHandAnswer(CommandAnswer, frozen=True):
 
 
 class SelftestAnswer(CommandAnswer, frozen=True):
-    """The boards that ran their self-test, the motors that did not turn, and the devices that
-    sent nothing. Some engines send nothing for an empty window.
+    """The boards that ran their self-test, the motors that stalled, and the devices that did not
+    answer. Some engines do not answer for an empty window.
     """
 
     boards: list[BoardKind]
@@ -203,8 +203,8 @@ class ConfigureAnswer(CommandAnswer, frozen=True):
 
 
 class CalibrateAnswer(CommandAnswer, frozen=True):
-    """The board that moved to its known positions, the motors that stalled, and the devices
-    that sent nothing.
+    """The result of `calibrate`: the board that ran its self-test, the motors that stalled, and the
+    devices that did not answer. The dealer board lowered its lift first.
     """
 
     board: BoardKind

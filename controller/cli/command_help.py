@@ -1,4 +1,4 @@
-"""Help of `dealtable send`: one line for each command, and the full description of one."""
+"""Help texts of `dealtable send`: a list of all commands, and a page about one command."""
 
 import difflib
 import shlex
@@ -28,7 +28,7 @@ GROUPS: Final = {
 
 
 def format_command_list() -> str:
-    """Return all commands with their arguments and effects, for the end of a help text."""
+    """Return the list of all commands with arguments and effects, for the end of a help text."""
     lines = []
     for title, roles in GROUPS.items():
         lines += ["\b", f"{title}:"]
@@ -42,7 +42,7 @@ def format_command_list() -> str:
 
 
 def describe_command(cmd: str, language: Language = "en") -> str:
-    """Return the description of a command with an example. Raises click.UsageError.
+    """Return the help text of the command `cmd`, with an example. Raises click.UsageError.
 
     Offences are listed by their ids, with their names in `language`.
     """
@@ -68,7 +68,7 @@ def describe_command(cmd: str, language: Language = "en") -> str:
 
 
 def describe_unknown_command(cmd: str) -> Words:
-    """Return the text for an unknown command. It contains the most similar name."""
+    """Return the error text for the unknown command `cmd`, with a similar name if there is one."""
     if close := difflib.get_close_matches(cmd, COMMANDS, n=1):
         return Words(
             f"there is no command {cmd}, did you mean {close[0]}?",
@@ -80,7 +80,7 @@ def describe_unknown_command(cmd: str) -> Words:
 
 
 def format_example(cmd: str) -> str:
-    """Return an example of a command line, with required arguments and a permitted role."""
+    """Return an example command line that sends `cmd` with its required arguments and a key."""
     order = COMMANDS[cmd]
     words = [
         f"{name}={shlex.quote(value if isinstance(value, str) else _json(value))}"

@@ -1,4 +1,4 @@
-"""`dealtable console`: the referees' console, and its keys for the tables, one for each role.
+"""`dealtable console`: runs the referees' console, and creates its keys, one for each role.
 
     ROLE.key_secret   the pair; it never leaves the console
     ROLE.key          its public part, signed by its owner, which the tables admit
@@ -49,7 +49,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
 def make_console_keys(folder: Path, name: str) -> list[Role]:
-    """Create a key in `folder` for each role that has none. Return the roles of the new keys.
+    """Create a key in `folder` for each role without a key, and return the roles of the new keys.
 
     `name` is the console's. Existing keys are kept. Raises KeysError with one line of text.
     """
@@ -67,7 +67,7 @@ def make_console_keys(folder: Path, name: str) -> list[Role]:
 
 
 def make_key_name(console: str, role: Role) -> str:
-    """Return the name that a console's key has at the tables, such as "Hall-1-referee"."""
+    """Return the name of the key that a console uses for `role`, such as "Hall-1-referee"."""
     plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_MAX_NAME_LETTERS] or "console"
     return f"{plain}-{role.value}"
 
@@ -158,7 +158,7 @@ def format_missing_library(library: str) -> str:
 
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
-    """Serve the console until a signal ends the process. Raises CliError for a StoreError."""
+    """Serve the console until a signal arrives. Raises CliError if its database is unusable."""
     from controller.console.console import ConsoleClock
     from controller.console.server import ConsoleFailed, open_console, serve
     from controller.console.store.database import StoreError

@@ -67,7 +67,7 @@ def check(path: Path) -> None:
 
 
 def find_unit_mismatches(config: TableConfig) -> Iterator[str]:
-    """Yield one line for each configured value that differs from the one in deploy/units."""
+    """Yield one line for each configured value that differs from the value in deploy/units."""
     table, gateway = config.table, config.gateway
     for key, found, expected in (
         ("table.user", table.user, MACHINE_USER),
@@ -96,7 +96,7 @@ def make_udev_rules(config: TableConfig) -> Iterator[str]:
 
 
 def make_tmpfiles_lines(config: TableConfig) -> Iterator[str]:
-    """Yield the lines that create a table's folders in memory. Raises CliError."""
+    """Yield the systemd-tmpfiles lines that create a table's folders in /run. Raises CliError."""
     machine, table = _require_machine_user(config), config.table.id
     folder, door = config.table.runtime_dir, config.socket.parent
     yield f"# Table {table}, from its configuration: `dealtable deploy tmpfiles` makes it."
@@ -124,7 +124,7 @@ def _make_port_rule(key: str, board: BoardSection, group: str) -> Iterator[str]:
 
 
 def _require_machine_user(config: TableConfig) -> str:
-    """Return the name that the machine's user and its group have. Raises CliError if missing."""
+    """Return the configured user of the machine process. Raises CliError if none is configured."""
     if config.table.user is None:
         raise CliError(
             "table.user and gateway.user: missing, expected two users: on a table's computer the "

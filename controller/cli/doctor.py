@@ -95,7 +95,10 @@ STATE_UNREADABLE: Final = BoardAnswer(
 
 
 def ask_boards(config: TableConfig) -> dict[BoardKind, BoardAnswer]:
-    """Ask both boards for their identity. A lock on the journal keeps a machine from starting."""
+    """Ask both boards for their identity, and return their answers.
+
+    No machine can start meanwhile. If one already runs, each answer is PORT_IN_USE.
+    """
     try:
         with hold_journal_lock(config.table.state_dir):
             return {board: _ask_board(config, board) for board in BOARDS}
@@ -128,9 +131,7 @@ def _ask_board(config: TableConfig, board: BoardKind) -> BoardAnswer:
 
 
 def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = None) -> BoardAnswer:
-    """Return a board's answer that states a fault, with the cause and action that the table
-    would show.
-    """
+    """Return an answer that contains the fault `name` of a board, with its cause and action."""
     row = fault(name)
     return BoardAnswer(
         welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence)
@@ -143,7 +144,7 @@ CONNECT_TIMEOUT_S: Final = 2.0
 
 
 def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
-    """Return the facts about a table's feed. The table may not be running."""
+    """Return the facts about the table's feed. If possible, receive a state from the feed."""
     place = config.gateway_dir
     try:
         read_endpoints(place)
@@ -165,7 +166,7 @@ def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
 
 
 def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
-    """Yield the clients' identities in `place` that this user can read, the observer's first."""
+    """Yield the client keys in `place` that this user can read. The key of `observer` is first."""
     folder = place / CLIENTS_FOLDER
     try:
         files = sorted(folder.glob("*.key_secret"), key=lambda one: one.stem != "observer")
@@ -177,7 +178,7 @@ def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
 
 
 async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> FeedFacts:
-    """Connect to the feed and wait for a state of the table. Return the facts about the feed."""
+    """Connect to the feed, wait for one state, and return the facts about the feed."""
     line = TableConnectionState.CONNECTING
 
     def stands(now: TableConnectionState) -> None:
@@ -222,7 +223,7 @@ for name in sys.argv[1:]:
 
 
 def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFacts:
-    """Return all facts that the checks of a table need. `key` is the release's public key.
+    """Return all facts that `dealtable doctor` checks. `key` is the release's public key.
 
     Raises FileError or CliError for a named file that cannot be used.
     """
@@ -266,9 +267,10 @@ def gather_facts(config: TableConfig, file: Path, key: Path | None) -> DoctorFac
 
 
 def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
-    """Import libraries in a separate process, so that an unsuitable library cannot crash this one.
+    """Import the libraries `names` in a separate process; return each version or error.
 
-    lgpio creates a pipe in its working folder, which is deleted afterwards.
+    So an unsuitable library cannot crash this process. lgpio creates a pipe in its working folder,
+    which is deleted afterwards.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -313,8 +315,8 @@ def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
-    """Yield one line for each difference from the release, and one if a newer release ran here
-    before.
+    """Yield a line for each difference between this program and the release of `manifest`. The
+    first line reports a newer release that ran here before, if there was one.
     """
     remembered = read_remembered_release(state_dir) if os.access(state_dir, os.X_OK) else None
     serial = 0 if manifest is None else manifest.serial

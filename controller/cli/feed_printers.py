@@ -35,7 +35,7 @@ class _FeedPrinter(ABC):
         """Print a line about the table."""
 
     def print_bad_message(self, reason: str) -> None:
-        """Print a problem with a message, but do not repeat the same problem."""
+        """Print that a message is bad and why, unless the last printed problem is the same."""
         self._print_problem(self._state_lines.format_text("stranger", why=reason))
 
     def _print_problem(self, text: str) -> None:
@@ -48,7 +48,7 @@ class JsonFeedPrinter(_FeedPrinter):
     """A printer that prints each message as JSON on one line. Problems are printed on stderr."""
 
     def print_line(self, line: StateLine) -> None:
-        """Print the line on stderr."""
+        """Print the name of the table and the line on stderr."""
         click.echo(safe_line(f"{self._name}  {line.text}"), err=True)
 
     def print_message(self, message: ReceivedMessage) -> None:
@@ -64,7 +64,7 @@ class JsonFeedPrinter(_FeedPrinter):
         click.echo(safe_json(message.body.decode()))
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """Print on stderr that the connection is not open, if that is so."""
+        """Print the state of the connection on stderr unless the connection is open."""
         if state is not TableConnectionState.OPEN:
             self.print_line(self._state_lines.connection_line(state, None))
 
@@ -84,14 +84,17 @@ class TextFeedPrinter(_FeedPrinter):
         self._console = Console(highlight=False, soft_wrap=True)
 
     def print_line(self, line: StateLine) -> None:
-        """Print the line with its style."""
+        """Print the name of the table and the line, in the style of the line."""
         text = safe_line(f"{self._name}  {line.text}")
         with self._console.capture() as captured:
             self._console.print(text, style=line.style, markup=False, emoji=False)
         click.echo(captured.get(), nl=False, color=self._console.is_terminal)
 
     def print_message(self, message: ReceivedMessage) -> None:
-        """Print the changes that a state contains. Events are used only for reasons of pauses."""
+        """Print one line for each difference between a new state and the last state.
+
+        From an event, this method stores only the reason of a pause.
+        """
         try:
             if (now := decode_state(message)) is None:
                 self._keep_pause_reason(message)
@@ -107,17 +110,17 @@ class TextFeedPrinter(_FeedPrinter):
         self._last_state = now
 
     def print_line_state(self, state: TableConnectionState) -> None:
-        """Report the present state of the connection."""
+        """Print a line about `state`, the present state of the connection."""
         self._line_state = state
         self.print_line(self._state_lines.connection_line(state, self._last_state))
 
     def print_silence(self) -> None:
-        """Print that the table is silent, unless the connection is known to be broken."""
+        """Print that the table is silent, if the connection is open or is being opened."""
         if self._line_state in (TableConnectionState.CONNECTING, TableConnectionState.OPEN):
             self.print_line(self._state_lines.silence_line(self._last_state, SILENCE_TIMEOUT_S))
 
     def _keep_pause_reason(self, message: ReceivedMessage) -> None:
-        """Store the reason from a pause event, because the later state does not contain it."""
+        """Store the reason given in a pause event, because no state contains this reason."""
         if not message.topic.startswith(event_topic("")):
             return
         event = _decode(_EVENT, message.body)
@@ -129,7 +132,7 @@ FeedPrinter = JsonFeedPrinter | TextFeedPrinter
 
 
 def decode_state(message: ReceivedMessage) -> PublicState | None:
-    """Return the state that a message contains, or None for an event. Raises BadMessage."""
+    """Return the state in a message, or None if the message is an event. Raises BadMessage."""
     return _decode(_STATE, message.body) if message.topic.startswith(state_topic("")) else None
 
 

@@ -1,4 +1,4 @@
-"""`dealtable flash`: writing the program's firmware to a board."""
+"""`dealtable flash`: a command that writes this program's firmware to a board."""
 
 import secrets
 import time
@@ -134,7 +134,7 @@ class _FlashProgress:
 
 
 def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
-    """Return a line about a board's firmware, and True if the firmware is that of this program."""
+    """Return a line about a board's firmware, and whether it is the firmware of this program."""
     if (welcome := flasher.query_board()) is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
         if flasher.is_running_image(welcome):
@@ -153,8 +153,8 @@ def _format_firmware(image: FirmwareImage) -> str:
 
 
 def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -> str:
-    """Return the text about the release that this firmware belongs to. Raises CliError if the
-    firmware is not the released one.
+    """Return a line about the release that has the firmware `image`. Raises CliError if the release
+    has another firmware.
     """
     folder = find_program_folder()
     path = folder / MANIFEST

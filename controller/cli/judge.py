@@ -1,4 +1,4 @@
-"""`dealtable judge`: a ruling on one or two plays, as lines for people."""
+"""`dealtable judge`: which combination a play is, and whether it may follow another play."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -25,8 +25,8 @@ from controller.rules.profile_files import UnknownProfile, find_profile
 
 
 def format_answer(answer: ContainedKinds | PlayRuling) -> Iterator[str]:
-    """Yield the lines of an answer: the result, the reasons, and what combinations each play
-    can form.
+    """Yield lines for people about `answer`: the result, the reasons, and the combinations that
+    each play can form.
     """
     contained = isinstance(answer, ContainedKinds)
     yield f"{answer.play} contains: {answer.en}" if contained else answer.en
@@ -61,7 +61,7 @@ def _format_play(judged: JudgedPlay) -> Iterator[str]:
 
 
 def _deciding_fields(reading: ComboReading) -> tuple[str, str]:
-    """Return the kind of a combination, and the rank that decides between two of this kind.
+    """Return a combination's kind, and the rank that decides between two combinations of this kind.
 
     Full houses that differ only in the pair have the same values.
     """
@@ -151,7 +151,7 @@ def command(
 
 
 def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
-    """Raise QuestionError for too many plays or declarations; --contained allows no declaration."""
+    """Raise QuestionError if there are too many plays, or more declarations than are allowed."""
     most = 1 if contained else 2
     if len(plays) > most:
         raise QuestionError(

@@ -1,4 +1,4 @@
-"""Key folders of `dealtable keys`: showing certificates, comparing fingerprints, rotating keys."""
+"""Work of `dealtable keys` on a table's key folders: show, compare, renew and revoke keys."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -48,7 +48,7 @@ class FingerprintMismatch(KeysError):
 
 @contextmanager
 def raise_keys_errors() -> Iterator[None]:
-    """Raise KeysError if the block raises an error about a file."""
+    """Raise KeysError if the `with` block raises an OSError, RosterError or ValueError."""
     try:
         yield
     except OSError as error:
@@ -63,8 +63,7 @@ def format_certificate(certificate: Certificate) -> str:
 
 
 def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | None) -> None:
-    """Raise FingerprintMismatch unless the fingerprint of the certificate is the one that its
-    owner gave.
+    """Raise FingerprintMismatch unless a certificate has the fingerprint that its owner gave.
 
     `expected_fingerprint` is the whole fingerprint. With None the user must type its last group,
     which is not shown, so that only a person who got it from the owner can type it. Raises
@@ -93,7 +92,7 @@ def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | No
 
 
 def refuse_expired(certificate: Certificate, now: datetime) -> None:
-    """Raise KeysError if a certificate has expired."""
+    """Raise KeysError if a certificate has expired at the time `now`."""
     if certificate.expires is not None and certificate.expires <= now:
         raise KeysError(
             f"{certificate.name}: this key was good until {_expiry_text(certificate)}: "
@@ -102,7 +101,10 @@ def refuse_expired(certificate: Certificate, now: datetime) -> None:
 
 
 def format_clients(folder: Path, now: datetime) -> list[str]:
-    """Return lines for a table's clients and for its own key. Raises RosterError, KeysError."""
+    """Return one line for each admitted or revoked client, then one for the table's key.
+
+    Raises RosterError, and KeysError if no client is admitted.
+    """
     there = Roster.load(folder)
     roster = Roster(there.clients, there.revoked, lambda: now)
     if not roster.clients:
@@ -152,9 +154,7 @@ def _normalize_fingerprint(mark: str) -> str:
 
 
 class KeyFolder(NamedTuple):
-    """The folders with a table's keys: the machine's `state_dir` and the gateway's
-    `gateway_dir`.
-    """
+    """The folders with a table's keys: `state_dir` (machine) and `gateway_dir` (gateway)."""
 
     state_dir: Path
     gateway_dir: Path
@@ -162,7 +162,7 @@ class KeyFolder(NamedTuple):
 
     @classmethod
     def from_path(cls, path: Path) -> "KeyFolder":
-        """Return the folders for a state directory or a table.toml. Raises ConfigError."""
+        """Return the key folders of `path`, a state directory or table.toml. Raises ConfigError."""
         if not path.is_file():
             return cls(path, path, None)
         config = load_table(path)
@@ -215,9 +215,9 @@ def rotate_client(
 
 
 def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
-    """Create a new key pair for a client whose old pair was created on this computer.
+    """Create a new key pair for the client `name`, and archive the old pair.
 
-    Raises KeysError for any other client.
+    Raises KeysError unless the old pair was created on this computer.
     """
     present = [each for each in Roster.load(key_folder.gateway_dir).clients if each.name == name]
     if not present:
@@ -235,7 +235,7 @@ def _make_new_pair(key_folder: KeyFolder, name: str) -> Certificate:
 
 
 def rotate_table_keys(key_folder: KeyFolder) -> None:
-    """Replace the table's own keys by new ones. Raises KeysError if a journal or a gateway still
+    """Replace the table's own keys by new keys. Raises KeysError if a journal or a gateway still
     uses them. Raises RosterError, OSError.
     """
     journal = key_folder.state_dir / STORE_NAME

@@ -51,7 +51,7 @@ def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) 
 
 
 def format_examples(*lines: str) -> str:
-    """Return the examples at the end of a help page. Each begins with `dealtable keys`."""
+    """Return the examples for the end of a help page. Each line gets `dealtable keys` in front."""
     return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
 
 
@@ -185,7 +185,7 @@ def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> N
 @fingerprint_option
 @expires_option
 def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: datetime | None) -> None:
-    """Admit a client by its public certificate, after its owner has read its fingerprint aloud.
+    """Admit a client by its public certificate, after its owner has read the fingerprint aloud.
 
     Name, role and end are signed by the owner, so a person who carries the file cannot change them.
     --expires is set by the table, and replaces the end in the file.
@@ -217,7 +217,7 @@ def list_clients(place: KeyFolder) -> None:
 )
 @click.argument("file", type=PRESENT_FILE)
 def show_fingerprint(file: Path) -> None:
-    """Show the owner and the fingerprint of a certificate file: a client's, or a table.key."""
+    """Show the owner and the fingerprint of FILE: the certificate of a client, or a table.key."""
     with raise_keys_errors():
         click.echo(format_certificate(read_certificate(file)))
 

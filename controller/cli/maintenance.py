@@ -1,4 +1,4 @@
-"""Maintenance of a table's boards while no machine runs: opening boards, and requests to people."""
+"""Work on a table's boards while no machine process runs: open boards, and ask people for help."""
 
 import asyncio
 import os
@@ -44,9 +44,9 @@ STOP_DELAY_S: Final = 0.05
 
 
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` until it ends or a signal stops it, and return its result.
+    """Run `work` until its end, and return its result. Raises CliError if a signal arrives first.
 
-    Raises CliError if a signal stops it and all motion.
+    The signal cancels `work`, which then must stop all motion.
     """
 
     async def run() -> T:
@@ -67,11 +67,9 @@ def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 @contextmanager
 def exclude_machine(config: TableConfig) -> Iterator[None]:
-    """Keep a table's machine process from running during the `with` block.
+    """Lock a table's journal, so that no machine process can run during the `with` block.
 
-    Raises CliError with one line.
-
-    The error is raised if a machine runs, or if a deal is not over, because its cards are evidence.
+    Raises CliError if a machine runs, or if a deal is not over, because its cards are evidence.
     """
     state_dir = config.table.state_dir
     try:
@@ -102,12 +100,10 @@ def _refuse_open_attempt(path: Path) -> None:
 async def open_boards(
     config: TableConfig, control: Path | None, *, settings: bool = True
 ) -> AsyncIterator[tuple[BoardPair, Operator]]:
-    """Open the boards of a table during the `with` block.
+    """Open both boards of a table, and yield the boards and the operator for manual steps.
 
-    Yield the boards, and the operator who does the manual steps.
-
-    With `settings` false any settings of the boards are accepted. `control` is the socket of a
-    simulated table. At the end nothing moves any more. Raises CliError.
+    With `settings` false any settings of the boards are accepted. `control` is the control socket
+    of a simulated table. The end of the `with` block stops all motion. Raises CliError.
     """
     sections = {"dealer": config.dealer, "reader": config.reader}
     ports = {board: SerialPort(of.port, of.baud) for board, of in sections.items()}
@@ -115,8 +111,8 @@ async def open_boards(
     bench = BoardPair(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
     try:
         await bench.open()
-        async with _choose_hands(config, control) as hands:
-            yield bench, hands
+        async with _choose_operator(config, control) as operator:
+            yield bench, operator
     except PortBusy as error:
         raise CliError(f"{error}: stop the table first") from None
     except DriverError as error:
@@ -129,7 +125,7 @@ async def open_boards(
 
 
 def read_card_set(config: TableConfig) -> CardSetSpec:
-    """Return the set of cards in a table's machine, as rulebook and configuration describe it."""
+    """Return the card set of a table: its cards by the rulebook, its back by the configuration."""
     profile = load_profile(config.table.profile, config.table.event)
     deck = profile.deck
     back = Back[config.card_sets[0].back]
@@ -143,13 +139,13 @@ class TerminalOperator:
         self._typed = b""
 
     async def do(self, name: StepName, part: str = "") -> bool:
-        """Ask the person to do a step. Return False if they cannot do it."""
+        """Ask the person to do a step. Return True if they did it, False if they cannot."""
         asked, of = operator_step(name), machine_parts().get(part)
         zh, en = ("", "") if of is None else (of.zh, of.en)
         return await self._ask(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
 
     async def prepare(self, name: StepName) -> bool:
-        """Ask the person to get ready for a step. Return False if they cannot do it."""
+        """Ask the person to get ready. Return True if they are ready, False if they cannot."""
         asked = operator_step(name)
         return await self._ask(
             f"听到信号后立即：{asked.zh}。准备好后按 Enter",
@@ -157,7 +153,7 @@ class TerminalOperator:
         )
 
     async def signal(self, name: StepName) -> None:
-        """Print the signal for a step, with a sound."""
+        """Print that the person must do a step now, and make a sound."""
         asked = operator_step(name)
         click.echo(f"\a\n   现在！NOW! {asked.zh} {asked.en}\n", err=True)
 
@@ -192,8 +188,8 @@ class TerminalOperator:
 
 
 @asynccontextmanager
-async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
-    """Yield the operator who does manual steps: a simulated one, or a person at the terminal.
+async def _choose_operator(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
+    """Yield the operator for manual steps: a simulated person, or the person at the terminal.
 
     Raises CliError.
     """

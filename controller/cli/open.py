@@ -1,4 +1,4 @@
-"""`dealtable open`: opening an attempt with the chief's key, after its own key was lost."""
+"""`dealtable open`: decrypts an attempt with the chief's key if the attempt's key was lost."""
 
 import base64
 from pathlib import Path
@@ -61,9 +61,9 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
 
 
 def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
-    """Return the attempt `number`, whose data only the chief's key can decrypt.
+    """Return the entries of the attempt `number`, which only the chief's key can decrypt.
 
-    Raises CliError for any other attempt.
+    Raises CliError if there is no such attempt, or if the chief's key is not needed for it.
     """
     with raise_cli_error(JournalError):
         entries = [chained.entry for chained in read_source(state_dir).entries]
@@ -77,9 +77,9 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
 
 
 def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
-    """Decrypt the attempt's key with the chief's key, and return it.
+    """Return the attempt's key, decrypted with the chief's key in the file `key`.
 
-    Raises CliError for another key.
+    Raises CliError for another chief's key.
     """
     with raise_cli_error(RosterError):
         chief = read_certificate(key)
@@ -95,9 +95,9 @@ def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
 
 
 def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Decrypt the data of the attempt.
+    """Decrypt an attempt's data. Return it in the form of the entries `revealed` and `record`.
 
-    Return them as the entries `revealed` and `record` would contain them. Raises CliError.
+    The machine did not write these two entries. Raises CliError if the data was changed.
     """
     unseal = key.unseal
     cut = progress.data("cut")
@@ -109,7 +109,7 @@ def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, An
         hands = (
             unseal(_read_box(progress, "hands_box", "box")) if progress.data("hands_box") else b""
         )
-        # the range that its machine would have published
+        # only the entries that the machine would have published
         until = progress.steps["sealed_to_chief"].n
         events = [
             event

@@ -29,7 +29,7 @@ class WholeNumber(click.IntRange):
 
 
 class DecimalNumber(click.FloatRange):
-    """The type of an option whose value is a number within bounds."""
+    """The type of an option whose value is a decimal number within bounds."""
 
     name = "number"
 
@@ -39,9 +39,9 @@ class DecimalNumber(click.FloatRange):
 
 
 def language_option(subject: str) -> Callable[[Function], Function]:
-    """Return the command-line option --language.
+    """Return a decorator that adds the option --language (English or Chinese) to a command.
 
-    `subject` names in its help what has that language.
+    `subject` is the part of the help that names the output to which the option applies.
     """
     return click.option(
         "--language",
@@ -53,7 +53,7 @@ def language_option(subject: str) -> Callable[[Function], Function]:
 
 
 def require_writable(path: Path) -> None:
-    """Raise CliError unless a file can be written, after following symbolic links."""
+    """Raise CliError unless this user can write or create the file `path`. Links are followed."""
     target = Path(os.path.realpath(path))
     folder = target.parent
     if not folder.is_dir():

@@ -120,7 +120,7 @@ def make(
 def sign(manifest: Path, key_file: Path) -> None:
     """Sign a manifest with the secret key of releases.
 
-    The signature is written beside it, with .sig after its name.
+    The signature is written beside the manifest, into a file of the same name with .sig added.
     """
     raw, secret = read_file(manifest), read_release_key(key_file, secret=True)
     made, path = decode_manifest(raw, manifest), signature_path(manifest)

@@ -1,4 +1,4 @@
-"""`dealtable rules`: the rulebooks as tables, side by side or one below the other."""
+"""`dealtable rules`: a list of the rulebooks, all rules of one, or a comparison of two."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from controller.words import Words
 _DEFAULT_WIDTH = 110
 """Width in columns if neither a terminal nor COLUMNS gives it."""
 MIN_TABLE_WIDTH = 76
-"""Minimum width in columns for a table side by side."""
+"""Minimum width of the output, in columns, at which rules and rulebooks are shown as a table."""
 
 RuleRow = tuple[str, Text, Text]
 """A key, and the two texts that are shown beside it."""
 
 
 class RuleRows:
-    """A table of rules that rich prints. On a narrow terminal it prints one rule below the other.
+    """A table of rules that rich can print. On a narrow terminal, rich prints a list instead.
 
     `ratios` are the relative widths of the two columns beside the key.
     """
@@ -39,13 +39,13 @@ class RuleRows:
     def __init__(
         self, rows: Iterable[RuleRow], ratios: tuple[int, int], headings: Sequence[str] = ()
     ) -> None:
-        """Store the rows. `headings` are the headings of all three columns, or empty."""
+        """Store the rows. `headings` has the titles of the three columns, or is empty."""
         self._rows = list(rows)
         self._ratios = ratios
         self._headings = tuple(headings)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the rows as a table, or one below the other if there are too few columns."""
+        """Yield one table. On a narrow terminal, yield each key with its two texts below it."""
         if options.max_width >= MIN_TABLE_WIDTH:
             yield self._table(options.max_width)
             return
@@ -57,7 +57,7 @@ class RuleRows:
                 yield Padding(text, (0, 0, 0, 2))
 
     def _table(self, width: int) -> Table:
-        """Return the rows as a table. The column of keys is wide enough for the longest key."""
+        """Return the rows as a rich `Table`. The first column has room for the longest key."""
         table = Table(box=None, show_header=bool(self._headings), pad_edge=False, expand=True)
         first, *others = self._headings or ("", "", "")
         share = max(self._ratios) * width // (max(self._ratios) + sum(self._ratios))
@@ -76,7 +76,7 @@ def _format_key(key: str) -> Text:
 
 
 def make_rich_console() -> Console:
-    """Return a console of rich. Its width is COLUMNS, that of the terminal, or _DEFAULT_WIDTH."""
+    """Return a rich `Console` as wide as COLUMNS, else as the terminal, else _DEFAULT_WIDTH."""
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return Console(width=int(told))
@@ -85,7 +85,7 @@ def make_rich_console() -> Console:
 
 
 def print_renderables(console: Console, parts: Iterable[RenderableType]) -> None:
-    """Print objects of rich one below the other. A file gets no spaces at line ends."""
+    """Print `parts` in order with rich. Output to a file or pipe has no spaces at line ends."""
     with console.capture() as captured:
         for part in parts:
             console.print(part)
@@ -130,8 +130,8 @@ def command(
     diff: tuple[str, str] | None,
     as_json: bool,
 ) -> None:
-    """List the rulebooks, or show PROFILE with every rule, its source, and whether it is
-    provisional.
+    """List the rulebooks, or show every rule of the rulebook PROFILE: its value, its source, and
+    whether it is provisional.
     """
     if diff and (profile is not None or event or regulations):
         raise CliError("--diff A B cannot be combined with a PROFILE, event or page")
@@ -201,7 +201,7 @@ def _format_value(profile: Profile, key: str) -> Text:
 
 
 def _format_source(profile: Profile, key: str) -> Text:
-    """Return the source of a rule's value, with a remark if the rule is settled, unused or open."""
+    """Return a rule's source with remarks, for example that the event has settled the rule."""
     text = _format_article(profile, key)
     if profile.event and profile.is_settled(key):
         before = value_words(key, profile.event.before[key])
@@ -226,8 +226,10 @@ def _format_article(profile: Profile, key: str) -> Text:
 
 
 def _print_regulations(profile: Profile, as_json: bool) -> None:
-    """Print the page of regulations exactly as it is hashed. The hashes go to stderr, so that a
-    pipe gets only the page.
+    """Print the rules that a tournament must settle: as a page, or with `as_json` as JSON.
+
+    The page is printed without any change, so that a person can compute its hash from the output.
+    The hashes go to stderr, so that a pipe gets only the page.
     """
     if as_json:
         _print_json(_rulebook_data(profile) | {"regulations": to_settle(profile)})
@@ -255,7 +257,7 @@ def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> Non
 
 
 def _difference_data(key: str, *profiles: Profile) -> dict[str, Any]:
-    """Return one rule for --json: its labels, and its value in each profile that has the rule."""
+    """Return a rule's labels, and the rule's value and source in each profile that has the rule."""
     label = all_keys()[key].label
     rules = {profile.name: rules_by_key(profile) for profile in profiles}
     return {

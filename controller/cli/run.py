@@ -86,7 +86,7 @@ def command(
 def machine(path: Path, record: Path | None) -> None:
     """Run only the machine process. It has ports, pins, state and journal, but no network.
 
-    Writes "ready" to the output when its gateway may start.
+    The process writes "ready" to its output when the gateway may start.
     """
     from controller.journal.entries import JournalError, StorageFailed
     from controller.roster import RosterError
@@ -147,7 +147,7 @@ def gateway(path: Path) -> None:
 
 
 async def _serve_gateway(config: TableConfig) -> None:
-    """Run the gateway, and send heartbeats to its supervisor. Raises GatewayError."""
+    """Run the gateway. If systemd started it, send heartbeats, too. Raises GatewayError."""
     from controller.gateway.gateway import run_gateway
     from controller.service.process_signals import SystemdNotifier, run_heartbeat
     from controller.service.wall_clock import read_wall_clock
@@ -168,7 +168,7 @@ async def _serve_gateway(config: TableConfig) -> None:
 
 @contextmanager
 def _lock_gateway(config: TableConfig) -> Iterator[None]:
-    """Hold a lock for the block, so that a second gateway cannot serve this table.
+    """Hold a lock during the `with` block, so that a second gateway cannot serve this table.
 
     Raises CliError if another gateway holds the lock. The locked file is the gateway's own secret.
     A gateway always has this file, and only its user can open and lock it. The kernel releases the
@@ -197,10 +197,10 @@ def _lock_gateway(config: TableConfig) -> Iterator[None]:
 def _deny_network() -> None:
     """Make the kernel refuse this process every socket except Unix sockets.
 
-    Log a warning if it cannot.
+    If the kernel cannot do this, only a warning is logged.
 
-    This restricts a machine that an attacker controls. The unchanged program never opens another
-    socket.
+    This restricts a machine that an attacker controls. The unchanged program opens only
+    Unix sockets.
     """
     from controller.service.sandbox import deny_network
 

@@ -48,28 +48,29 @@ CommandId = Annotated[
 
 
 class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
-    """A match was set up: its players, table, rulebook, and the earlier penalties of its teams."""
+    """A new match: its players, table and rulebook, and the earlier penalties of its pairs."""
 
     meeting: Meeting  # type: ignore[assignment]  # a plain map in the base type, which has no match types
     record: tuple[PenaltyEntry, ...]  # type: ignore[assignment]
 
 
 class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
-    """A match event that was first kept secret, and the number `n` of its private entry."""
+    """A match event that was secret at first. `n` is the number of its private journal entry."""
 
     event: MatchEvent  # type: ignore[assignment]
 
 
 class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
-    """Events of the match that were kept secret and are published now: all cards given back in
-    a deal.
+    """Match events that were secret until now, for example the cards that were given back.
+
+    `told` is the list of these events.
     """
 
     told: tuple[KeptEventSchema, ...]  # type: ignore[assignment]
 
 
 class TakenOverDataSchema(TakenOverData, frozen=True, kw_only=True):
-    """A match that this table took over from another table."""
+    """A match that this table accepted from another table."""
 
     proofs: tuple[TransferProof, ...]  # type: ignore[assignment]
     moves: tuple[TableMove, ...] | UnsetType = UNSET  # type: ignore[assignment]
@@ -104,7 +105,7 @@ def command_types() -> dict[str, Any]:
 
 
 def reply_types() -> dict[str, Any]:
-    """Return the type of a successful reply to each command, by the command's name."""
+    """Return the type of the successful reply to each command, by the command's name."""
     return {
         cmd: msgspec.defstruct(
             f"{_camel_case(cmd)}Reply",
@@ -121,10 +122,10 @@ MESSAGE_NAMES: Final = ("state", "event", "command", "reply")
 
 
 def make_schema(name: str | None = None) -> dict[str, Any]:
-    """Return one JSON Schema of all messages, or only of the message `name`.
+    """Return the JSON Schema of the message `name`, or of all messages if `name` is None.
 
-    The schema of all messages has each in `$defs` under its name. The same part has the same name
-    in each schema.
+    The schema of all messages has the schema of each message in `$defs`, under the name of the
+    message. A type has the same name in every schema.
     """
     messages, parts = _build_definitions()
     if name is None:
@@ -160,7 +161,7 @@ _MODULE_PREFIXES: Final = {
 
 
 def _without_module_names(schema: Any) -> Any:
-    """Return a schema in which the names of types no longer begin with a module's name."""
+    """Return a copy of `schema` in which no type name begins with the name of its Python module."""
     if isinstance(schema, dict):
         return {_public_name(key): _without_module_names(value) for key, value in schema.items()}
     if isinstance(schema, list | tuple):
@@ -176,7 +177,7 @@ def _public_name(name: str) -> str:
 
 
 def _reachable_parts(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts that a schema needs, directly or through others, in the order of `parts`."""
+    """Return the definitions in `parts` to which `schema` refers, directly or through others."""
     wanted: set[str] = set()
     ahead = list(_find_references(schema))
     while ahead:
@@ -246,7 +247,7 @@ def _make_command_type(cmd: str, order: CommandSpec) -> Any:
 
 
 def _describe_command(order: CommandSpec) -> str:
-    """Return a text about what a command does, which roles may give it, and when."""
+    """Return a text about a command: what it does, and in which roles and phases it is possible."""
     bound = {
         "none": "Deal and attempt: null.",
         "machine": "Deal and attempt: the machine's (`machine` of the state).",
@@ -272,7 +273,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("name", required=False, type=click.Choice(MESSAGE_NAMES))
 def command(name: str | None) -> None:
-    """Print the JSON Schema of the message NAME, or of all of them in one.
+    """Print the JSON Schema of the message NAME, or without NAME one schema of all messages.
 
     \b
     state    topic state/TABLE of the feed: the whole public state of a table
@@ -281,7 +282,7 @@ def command(name: str | None) -> None:
     command  sent by a client; `cmd` gives the type of `args`, the roles and the phases
     reply    the answer: $defs has a type for each command, and RefusedReply
 
-    Without NAME the output is a schema of any message, with each under its name in $defs.
+    Without NAME, $defs has the schema of each message under the message's name.
     JSON Schema 2020-12. Later versions may add fields: ignore fields that you do not know.
     controller/messages.md has an example of every message.
     """

@@ -1,4 +1,4 @@
-"""`dealtable selftest`: a test of the whole machine, measured on its boards."""
+"""`dealtable selftest`: a test of the whole machine, with measurements from its boards."""
 
 import asyncio
 from datetime import datetime
@@ -129,7 +129,7 @@ async def _run_selftest(
 
 
 def _write_report(report: SelftestReport, folder: Path) -> Path:
-    """Write a report as JSON and Markdown. Return the path of the Markdown. Raises CliError."""
+    """Write a report as two files, JSON and Markdown, and return the path of the Markdown file."""
     moment = datetime.fromisoformat(report.time).strftime("%Y%m%dT%H%M%SZ")
     name = f"selftest-{report.table}-{moment}"
     page, as_json = report_page(report), msgspec.json.format(msgspec.json.encode(report)) + b"\n"
@@ -142,7 +142,7 @@ def _write_report(report: SelftestReport, folder: Path) -> Path:
 
 
 def read_reports(folder: Path) -> list[SelftestReport]:
-    """Return the reports in a folder, the newest first. Other files are skipped."""
+    """Return the reports in a folder, the newest first. Files that are no reports are skipped."""
     found = []
     for path in folder.glob("*.json"):
         try:
@@ -153,7 +153,7 @@ def read_reports(folder: Path) -> list[SelftestReport]:
 
 
 def format_report_line(report: SelftestReport) -> str:
-    """Return a summary of a report on one line."""
+    """Return a report's summary on one line: time, result, and the parts that failed or warned."""
     named = ", ".join(report.failed_parts or report.warned_parts)
     line = f"self-test {report.time[:16]}: {report.verdict}" + (f": {named}" if named else "")
     return escape_unprintable(line)

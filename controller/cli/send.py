@@ -58,7 +58,7 @@ _DECK: Final = composition(2, jokers=True)
 _UNKNOWN_COMMAND: Final = CommandSpec(
     frozenset(Role), frozenset(MachinePhase), True, "none", NoArgs, "not known here"
 )
-"""The declaration of a command that is unknown here. It is sent signed, and the table checks it."""
+"""The declaration of a command that this program does not have. It is sent signed."""
 
 EXAMPLES: Final = """\b
 Examples:
@@ -172,13 +172,12 @@ async def ask_about_present(
     person: str | None = None,
     answer_s: float = REPLY_TIMEOUT_S,
 ) -> CommandReply:
-    """Send a command about a deal and an attempt (by default the present ones), and return the
-    reply.
+    """Send a command with the numbers of its deal and attempt, and return the table's reply.
 
-    If `deal` or `attempt` is None, the present one is used: that of the machine for the machine's
-    commands, and that of the match for the match's commands. If the table refuses the snapshot that
-    contains them, the reply to the snapshot is returned. The time limit of each of the two requests
-    is `answer_s`. Raises NoAnswer.
+    If the command needs a number that is None, the present number is read from a snapshot: the
+    machine's for a machine command, the match's for a match command. If the table refuses the
+    snapshot, this refusal is returned. `answer_s` is the time limit of each of the two requests.
+    Raises NoAnswer.
     """
     bound = COMMANDS.get(cmd, _UNKNOWN_COMMAND).bound_to
     if bound != "none" and (deal is None or attempt is None):
@@ -214,7 +213,7 @@ class _PresentDeal(msgspec.Struct):
 
 
 def _require_signer(cmd: str, language: Language) -> None:
-    """Raise click.UsageError if --as is missing and the command is unknown or needs a signature."""
+    """Raise click.UsageError if `cmd` is unknown or must be signed, and so needs --as."""
     if (order := COMMANDS.get(cmd)) is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
         said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")
@@ -228,7 +227,7 @@ def _require_signer(cmd: str, language: Language) -> None:
 
 
 def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
-    """Raise CliError, with a list of the clients, if the client `name` has no key here."""
+    """Raise CliError unless `state_dir` has the secret key of the client `name`."""
     folder = state_dir / CLIENTS_FOLDER
     if not (folder / f"{name}.key_secret").exists():
         there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
@@ -240,12 +239,11 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
 
 
 def _parse_offence(text: str, language: Language) -> str:
-    """Return the id of an offence, from its id or its name.
+    """Return the id of the offence that has `text` as its id or name.
 
-    An unknown id is sent to the table unchanged.
-
-    The part of a name in brackets may be left out if the rest is unique. Raises click.UsageError
-    for a text that is only similar to an offence, and for a text that cannot be an id.
+    An unknown id is returned unchanged, so that the table checks it. The part of a name in brackets
+    may be left out if the rest is unique. Raises click.UsageError for a text that is only similar
+    to a known id or name, and for an unknown text that cannot be an id.
     """
     rows, wanted = offence_catalogue().values(), _normalize_name(text)
     called = {_normalize_name(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
@@ -265,13 +263,13 @@ def _parse_offence(text: str, language: Language) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    """Return a name for comparison: lower case, narrow characters, no blank beside a bracket."""
+    """Return `name` for a comparison: lower case, no full-width signs, no spaces at brackets."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"\s*([()])\s*", r"\1", plain).strip()
 
 
 def _parse_card(text: str, language: Language) -> str:
-    """Return a card in the protocol's spelling, from the spelling that people use.
+    """Convert a card from the spelling that people use (♠5) to the protocol's spelling (S5).
 
     Raises click.UsageError unless the text is exactly one card.
     """
@@ -292,12 +290,10 @@ def _parse_card(text: str, language: Language) -> str:
 
 
 def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
-    """Return a command's arguments by name, from words of the form NAME=VALUE.
+    """Return the arguments of the command `cmd` by name. `args` are words of the form NAME=VALUE.
 
-    A text argument stays text.
-
-    An offence may be given by its id, or by its English or Chinese name. A card is written as
-    people write it. Raises click.UsageError, in `language`.
+    A text argument stays text. An offence may be given by its id, or by its English or Chinese
+    name. A card is written as people write it. Raises click.UsageError with a text in `language`.
     """
     fields = argument_fields(COMMANDS.get(cmd, _UNKNOWN_COMMAND).args)
     types = {field.name: without_none(field.type) for field in fields}
@@ -305,7 +301,7 @@ def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") ->
 
 
 def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -> None:
-    """Print a table's reply: JSON unchanged, or one line for people (a refusal on stderr).
+    """Print a reply as JSON, or as text for people: its result, "ok", or a refusal (on stderr).
 
     A compromised gateway may answer anything, so control characters are escaped.
     """

@@ -82,7 +82,7 @@ _OUTCOME_STYLES: Final = {"ok": GOOD_STYLE}
 
 
 class StateLines:
-    """The lines of text about one table, in the language `language`."""
+    """A formatter of lines for people about the state of one table, in one language."""
 
     def __init__(self, language: Language = "en") -> None:
         self._is_chinese = language == "zh"
@@ -93,10 +93,10 @@ class StateLines:
         now: PublicState,
         pause_reasons: Mapping[str, str] | None = None,
     ) -> Iterator[StateLine]:
-        """Yield a line for each change between two states, the most important first.
+        """Yield a line for each change from the state `before` to `now`, the most important first.
 
-        `before` is None for the first state. `pause_reasons` contains the reasons that people gave
-        for pauses, by the pause's name, if they were received.
+        `before` is None for the first state. `pause_reasons` has the reasons that people
+        gave for pauses, by the role that paused, as far as the feed contained them.
         """
         yield from self._alert_lines(before.alerts if before else [], now.alerts)
         yield from self._pause_lines(
@@ -122,7 +122,10 @@ class StateLines:
     def connection_line(
         self, state: TableConnectionState, last_state: PublicState | None
     ) -> StateLine:
-        """Return the line about the connection to a table. `last_state` is its last state."""
+        """Return a line with the state of the connection.
+
+        If the connection is not open, the line also has the time of `last_state`, if there is one.
+        """
         said = LINE_STATES_ZH[state] if self._is_chinese else str(state)
         if state is TableConnectionState.OPEN:
             return StateLine(said, GOOD_STYLE)
@@ -132,8 +135,9 @@ class StateLines:
         return StateLine(f"{said}{since}", BAD_STYLE)
 
     def silence_line(self, last_state: PublicState | None, after_s: float) -> StateLine:
-        """Return the line about a silent table. It has the time of the last state, by the table's
-        clock.
+        """Return a line that warns that the table is silent since the time of `last_state`.
+
+        If `last_state` is None, the line has the length of the silence instead, `after_s` seconds.
         """
         part, time = ("since", last_state.time) if last_state else ("unheard", "")
         since = self.format_text(part, time=time, after_s=after_s)
@@ -174,7 +178,7 @@ class StateLines:
         return ROLE_WORDS[role].zh if self._is_chinese and role in ROLE_WORDS else role
 
     def _match_text(self, match: PublicMatch) -> str:
-        """Return the progress of a match, and the seats for which it waits."""
+        """Return a text about a match: table number, phase, levels, deal, and the next step."""
         zh = self._is_chinese
         words = [
             self.format_text("table", table_no=match.table_no),
@@ -231,8 +235,9 @@ class StateLines:
         return self.format_text("outcome", attempt=which, outcome=told, why=why)
 
     def _attempt_text(self, deal: int, of_deal: int | None) -> str:
-        """Return the text about an attempt: its deal, and its number within the deal. A table of an
-        older version does not send the number.
+        """Return a text that names an attempt: the number of its deal, and its number at this deal.
+
+        `of_deal`, the second number, is None if a table of an older version did not send it.
         """
         if of_deal is None:
             return self.format_text("deal", deal=deal)

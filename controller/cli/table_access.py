@@ -26,9 +26,9 @@ from controller.roster import (
 def read_table_endpoints(state_dir: Path) -> Endpoints:
     """Return the addresses and the key of the table that has this state directory.
 
-    Its key must be the one in keys/table.key. The gateway can write endpoints.json, and a command
-    that was signed for another table would be valid there. Raises CliError, also if the two keys
-    differ.
+    Raises CliError, also if the key in endpoints.json is not the one in keys/table.key. The gateway
+    can write endpoints.json. With the key of another table in it, a signed command would be valid
+    at that table.
     """
     file = _table_key_file(state_dir)
     with raise_cli_error(NoEndpoints, RosterError):
@@ -43,7 +43,7 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
 
 
 def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
-    """Return the name and keys of the client `name`, from a state directory. Raises CliError."""
+    """Return the name and keys of the client `name` of a state directory. Raises CliError."""
     return read_identity(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
 
 
@@ -59,12 +59,10 @@ def read_identity(secret_file: Path) -> ClientIdentity:
 
 
 def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
-    """Return a table's public key (Z85), and the key that checks its signatures of journal heads.
+    """Return a table's public key (Z85), and the table's key for signed heads or None.
 
-    Raises CliError.
-
-    `key_or_file` is the public key itself or a certificate file. The second value is None if it is
-    not a file.
+    `key_or_file` is a certificate file with both keys, or the public key itself. In the second case
+    the key for signed heads is None. Raises CliError.
     """
     file = Path(key_or_file)
     if not file.exists():
@@ -83,8 +81,8 @@ _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class WatchTarget(NamedTuple):
-    """A table to watch: its addresses, the client's keys, and the key for its signed journal
-    heads, if known.
+    """A table to watch: its addresses, the client's keys, and the key that checks the table's
+    signed journal heads (None if unknown).
     """
 
     endpoints: Endpoints
@@ -100,9 +98,9 @@ def find_watch_targets(
 ) -> list[WatchTarget]:
     """Return every table that the options of `watch` name. Raises CliError or UsageError.
 
-    `feeds` are addresses, with a key of `server_keys` for each or one for all. Without `feeds` the
-    `state_dirs` contain the addresses of their tables, which must then have the keys of
-    `server_keys`. `key_file` is the client's key.
+    `feeds` are addresses of tables. `server_keys` has the key of each table, or one key for all.
+    Without `feeds`, the addresses come from `state_dirs`. The tables of these folders must then
+    have the keys in `server_keys`. `key_file` is the client's key.
     """
     if not feeds:
         if not state_dirs:
@@ -135,7 +133,7 @@ def find_watch_targets(
 
 
 def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
-    """Return the table of a state directory. Its key must be `key`, or that in the file `key`."""
+    """Return the target for the table of `folder`. Raise CliError if its key is not `key`."""
     endpoints = read_table_endpoints(folder)
     curve, verify = read_table_keys(key)
     if curve != endpoints.server_key:

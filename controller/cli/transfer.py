@@ -1,4 +1,4 @@
-"""`dealtable transfer`: moving a match to another table (转台), by a referee."""
+"""`dealtable transfer`: a referee moves a match to another table (转台)."""
 
 import asyncio
 import re
@@ -44,7 +44,7 @@ sent to a third table from the first one.
 
 
 class TransferPart(msgspec.Struct, frozen=True):
-    """One part of a transferred match, as the command `document` returns it."""
+    """One part of the data of a transferred match, as the command `document` returns it."""
 
     match: str
     to: str
@@ -56,17 +56,15 @@ class TransferPart(msgspec.Struct, frozen=True):
 
 
 class TransferFailed(Exception):
-    """The error that a table refused part of a transfer, or that the first table did not sign
-    the match.
-    """
+    """The error for a transfer that a table refused, or for a match without a valid signature."""
 
 
 class TransferClient:
     """A client that transfers a match between two tables, or between a table and a file.
 
-    `verify_key` (hex) is the key with which the first table signs, as the person who gives the
-    commands knows it. `client_name` is the client whose key signs the commands. `authority`
-    contains the chief's name, if a referee enters the chief's decision.
+    `source` and `target` are the state directories of the first and the second table. `verify` is
+    the key (hex) that checks the first table's signature. The key of the client `client_name` signs
+    the commands. `authority` has the chief's name, if a referee enters the chief's decision.
     """
 
     def __init__(
@@ -81,10 +79,10 @@ class TransferClient:
         self._client_name, self._authority = client_name, authority
 
     async def fetch_match(self, table: str | None) -> tuple[TransferPart, ...]:
-        """End the match at the first table, and return the parts of its document.
+        """End the match at the first table, and return the data of the match in parts.
 
-        The match goes to the second table, or to `table` if only its id is known. Raises
-        TransferFailed.
+        The match goes to the second table, or to the table with the id `table` if the second
+        table's state directory is not here. Raises TransferFailed.
         """
         assert self.source is not None  # checked by `_check_options`
         head = None
@@ -100,7 +98,7 @@ class TransferClient:
         return parts
 
     def check_signatures(self, parts: Sequence[TransferPart], description: str) -> None:
-        """Raise TransferFailed unless the first table signed the document of these parts."""
+        """Raise TransferFailed (naming `description`) unless the first table signed the parts."""
         try:
             for part in parts:
                 check_document(part.digest, self.verify_key, part.sig)
@@ -111,7 +109,7 @@ class TransferClient:
             ) from None
 
     async def deliver_match(self, parts: Sequence[TransferPart]) -> dict[str, Any]:
-        """Send the parts to the second table. Return that table's answer about the match."""
+        """Send the parts to the second table. Return its last answer: match, deal and phase."""
         assert self.target is not None  # checked by `_check_options`
         wanted = ("digest", "sig", "part", "parts", "text")
         known = {"verify": self.verify_key, **self._authority}
@@ -124,7 +122,7 @@ class TransferClient:
     async def _send_commands(
         self, state_dir: Path, commands: Sequence[tuple[str, dict[str, Any]]]
     ) -> list[dict[str, Any]]:
-        """Send commands to one table in order, and return the results. Raises TransferFailed."""
+        """Send commands to one table in order. Return their results. Raises TransferFailed."""
         identity, found = read_client_identity(state_dir, self._client_name), []
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in commands:
@@ -166,8 +164,8 @@ def command(
 ) -> None:
     """Move a match to another table.
 
-    The chief decides it; a referee may enter the chief's oral decision. Exit 0: the match is at its
-    destination; 1: a table refused or did not answer, or the data was changed.
+    The chief decides it; a referee may enter a verbal decision of the chief. Exit 0: the match is
+    at its destination; 1: a table refused or did not answer, or the data was changed.
     """
     _check_options(source, target, table, file)
     if (source is None) is not (key is not None):
@@ -191,7 +189,7 @@ def command(
 def _check_options(
     source: Path | None, target: Path | None, table: str | None, file: Path | None
 ) -> None:
-    """Raise click.UsageError unless the options name a source and a destination."""
+    """Raise click.UsageError unless the options name one source and one destination."""
     if source is None and (file is None or target is None):
         raise click.UsageError("name a source: --from DIR, or --file FILE with --to DIR")
     if source is not None and target is None and (table is None or file is None):
@@ -203,11 +201,9 @@ def _check_options(
 
 
 def read_verify_key(key: str | Path) -> str:
-    """Return the key (hex) that checks a table's signatures.
+    """Return the public key (in hex) that checks a table's signatures.
 
-    `key` is that key or the table's public file.
-
-    Raises CliError.
+    `key` is this key itself, or the table's public certificate file. Raises CliError.
     """
     if isinstance(key, str) and re.fullmatch("[0-9a-f]{64}", key):
         return key
@@ -231,7 +227,7 @@ async def _transfer_match(client: TransferClient, table: str | None, file: Path 
 
 
 def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key: str) -> None:
-    """Write the parts into a file, and print what is needed at the second table."""
+    """Write the parts into `file`, and print the --from-key option that the second step needs."""
     assert file is not None  # checked by `_check_options`
     file.write_bytes(msgspec.json.encode(parts))
     left = f"match {parts[0].match} left for {parts[0].to}: it is in {file} now"
@@ -240,7 +236,7 @@ def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key:
 
 
 def _read_parts(file: Path | None) -> tuple[TransferPart, ...]:
-    """Return the parts of a match that a file contains. Raises CliError."""
+    """Return the parts that `file` contains. Raises CliError if `file` has no valid parts."""
     assert file is not None  # checked by `_check_options`
     try:
         parts = msgspec.json.decode(file.read_bytes(), type=tuple[TransferPart, ...])

@@ -63,8 +63,8 @@ def command(
     """Check a journal, or a file of events from a feed: hash chain, proofs and counts.
 
     Every attempt has one line with its grade. "sequence": the deal followed its commitment, made
-    before the cut. "hands": also, the opened hands are the committed ones. A reason without hands
-    must follow from the opened record, unless no record could show it. Otherwise it is a finding.
+    before the cut. "hands": the opened hands are also the committed ones. The reason of an attempt
+    without hands must follow from the opened record, unless no record could show it.
 
     EVENTS is a file that `watch --json` printed, line by line, or one with a list under "events":
     the answer of `send events`, or the vectors of the proof page. A required step that is not in
@@ -87,7 +87,7 @@ def command(
 
 
 def _print_report(report: VerifyReport, *, with_head: bool) -> None:
-    """Print a report, with one line for each item. Names in its entries are escaped."""
+    """Print a report, with one line for each attempt and each finding. Names are escaped."""
     for item in (*report.attempts, *report.findings):
         click.echo(str(item))
     for name in sorted({each.unknown_rules for each in report.attempts if each.unknown_rules}):
@@ -102,7 +102,7 @@ def _print_report(report: VerifyReport, *, with_head: bool) -> None:
 
 
 def _format_unknown_rules(name: str, report: VerifyReport) -> str:
-    """Return the line about attempts whose rules are not available, with the action to take."""
+    """Return a line about the attempts with the rules `name`, which this program does not have."""
     dealt = [str(each.attempt) for each in report.attempts if each.unknown_rules == name]
     which = f"attempt {dealt[0]}" if len(dealt) == 1 else f"{len(dealt)} attempts from {dealt[0]}"
     return (

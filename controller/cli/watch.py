@@ -1,6 +1,6 @@
 """`dealtable watch`: the state of tables, as lines for people or as JSON.
 
-The file of `--heads` has every signed head that was seen, one line of JSON each.
+The file of `--heads` has every signed head that was received, each as one line of JSON.
 """
 
 import asyncio
@@ -39,12 +39,10 @@ _LINE_PREFIX = b'{"table":'
 
 
 class KeptHeadsFile:
-    """A file with the signed journal heads (last hashes) that tables have shown.
+    """A file of kept heads: the signed journal heads that were received from tables.
 
-    Lines are only added.
-
-    `disagreements` are the conflicts between the heads of the file. Only one watcher may write it
-    at a time.
+    Lines are only added. `disagreements` are the conflicts between the heads of the file. Only one
+    program may have the file open at a time.
     """
 
     def __init__(self, path: Path) -> None:
@@ -69,22 +67,20 @@ class KeptHeadsFile:
         os.close(self._file)
 
     def is_repeated(self, head: KeptHead) -> bool:
-        """Return True if this head is the last one that the table showed."""
+        """Return whether `head` is equal to the head that was last received from its table."""
         return self._heads.is_last_shown(head)
 
     def add(self, head: KeptHead) -> HeadConflict | None:
-        """Add a head that a table has shown to the heads in memory.
+        """Add a received head in memory. Return its conflict with an earlier head, or None.
 
-        Return the conflict of the head with earlier heads, or None.
-
-        `write_added` writes it to the file.
+        `write_added` writes the head to the file.
         """
         if not self._heads.contains(head):
             self._unwritten.append(head)
         return self._heads.add(head)
 
     def write_added(self) -> None:
-        """Write the added heads and sync the file. Raises FileError; the next call tries again."""
+        """Write the added heads to the file. After a FileError, the next call writes them again."""
         if not self._unwritten:
             return
         lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self._unwritten)
@@ -115,7 +111,10 @@ class KeptHeadsFile:
         return kept if not rest else [*kept, *self._repair_last_line(rest, len(lines) + 1)]
 
     def _repair_last_line(self, rest: bytes, number: int) -> list[KeptHead]:
-        """Return the head in a last line that has no newline, and add the newline."""
+        """Add the missing newline after the last line `rest`, and return the line's head in a list.
+
+        If `rest` is only the beginning of a head, remove `rest` and return []. Raises FileError.
+        """
         try:
             kept = [self._decode_line(rest, number)]
         except FileError:
@@ -139,10 +138,10 @@ MAX_UNSIGNED_STATES: Final = 10
 
 
 class StateChecker:
-    """A checker that compares one table's signed journal heads with the stored ones.
+    """A checker that compares one table's signed journal heads with the heads in a file.
 
-    Several tables may share `heads`. `curve` is the table's public key in Z85. `verify_key` is its
-    Ed25519 key (32 bytes) if it is known.
+    Several tables may share the file `heads`. `curve` is the table's public key in Z85.
+    `verify_key` is the table's Ed25519 key (32 bytes), or None if it is unknown.
     """
 
     def __init__(self, curve: str, verify_key: bytes | None, heads: KeptHeadsFile) -> None:
@@ -151,7 +150,7 @@ class StateChecker:
         self._unsigned_states = 0
 
     def check(self, state: PublicState) -> Iterator[StateLine]:
-        """Check the signed head of a state. Yield a line for each new finding."""
+        """Check the signed head of a state, and keep the head. Yield a line for each problem."""
         if (signed := state.signed) is None:
             self._unsigned_states += 1
             if self._unsigned_states == MAX_UNSIGNED_STATES:
@@ -274,7 +273,7 @@ async def _watch_all(
     topic: str | None,
     heads: KeptHeadsFile | None,
 ) -> None:
-    """Watch all tables until SIGINT or SIGTERM."""
+    """Watch all tables until SIGINT or SIGTERM. `printer` returns a printer for a table's name."""
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -291,7 +290,9 @@ async def _watch_all(
 async def _watch(
     table: WatchTarget, printer: FeedPrinter, topic: str | None, heads: KeptHeadsFile | None
 ) -> None:
-    """Print the messages of one table. A silence is reported once, until the next message."""
+    """Print the messages of one table, and check its signed heads if `heads` is not None.
+
+    A silence is reported once, and again only after another message."""
     endpoints, identity, verify = table
     checker = None if heads is None else StateChecker(endpoints.server_key, verify, heads)
     silent = False
@@ -325,7 +326,7 @@ async def _watch(
 def _open_heads_file(
     file: Path | None, tables: Sequence[WatchTarget]
 ) -> Iterator[KeptHeadsFile | None]:
-    """Open the file of stored heads if one was named, and print the conflicts in it."""
+    """Open the file of kept heads, or yield None if `file` is None. Print the file's conflicts."""
     if file is None:
         yield None
         return

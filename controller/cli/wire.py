@@ -1,4 +1,4 @@
-"""`dealtable wire`: a recording of a table's serial lines, as text."""
+"""`dealtable wire`: the frames in a recording of a table's serial lines, as text."""
 
 from pathlib import Path
 

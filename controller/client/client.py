@@ -46,25 +46,25 @@ _FINAL_STATES: Final = frozenset({TableConnectionState.KEY_REFUSED, TableConnect
 
 
 class BadMessage(Exception):
-    """A message on the feed that no table sends. A compromised gateway can send anything."""
+    """The error for an invalid message of the feed. A compromised gateway can send anything."""
 
 
 class NoAnswer(Exception):
     """The error for a command that received no answer.
 
     The command may have been executed; asking again with the same id is safe. `state` is the state
-    of the connection, or None if the answer could not be read.
+    of the connection, or None if the answer could not be used.
     """
 
     def __init__(self, why: str, state: TableConnectionState | None = None) -> None:
-        """Store the reason, which is one line with the address of the table."""
+        """Store the connection's `state`. The error has the text `why`, a reason on one line."""
         super().__init__(why)
         self.state = state
 
 
 @dataclass(frozen=True)
 class ClientIdentity:
-    """The keys of a client: a CURVE key pair in Z85, and a 32-byte Ed25519 seed, if it has one."""
+    """A client's name and keys: a CURVE key pair (Z85), and `seed` (32 bytes) to sign commands."""
 
     name: str
     public: str
@@ -159,7 +159,7 @@ class Client:
         return heard
 
     async def feed(self) -> AsyncIterator[ReceivedMessage]:
-        """Yield all messages of the feed without end."""
+        """Yield the messages of the feed as they arrive, without end."""
         while True:
             yield await self.next_message()
 
@@ -176,10 +176,11 @@ class Client:
     ) -> CommandReply:
         """Send a command and return the table's reply.
 
-        The command is signed unless it only reads. `person` is the person who gives the command
-        with the key of this client. If no feed was received, the first signed command is preceded
-        by a snapshot request, because a signature names the run of the table. Raises NoAnswer if no
-        reply came in `timeout_s` seconds, or if the key is refused. Raises BadAddress.
+        The command is signed unless it only reads or the client has no seed. `person` is the person
+        who gives the command with the key of this client. If no feed was received, a snapshot is
+        requested before the first signed command, because the signature covers the run of the
+        table. Raises NoAnswer if no reply came in `timeout_s` seconds, or if the key is refused.
+        Raises BadAddress.
         """
         command = ClientCommand(
             id=command_id or self._new_id(),
@@ -201,7 +202,10 @@ class Client:
     async def _ask_signed(
         self, command: ClientCommand, seed: bytes, timeout_s: float
     ) -> CommandReply:
-        """Sign a command for the table's present run and send it. Request an unknown run first."""
+        """Sign a command for the run `self.boot` of the machine process, and send the command.
+
+        If `self.boot` is None, a snapshot is requested first. A refused snapshot is returned.
+        """
         if self.boot is None:
             seen = await self.send(ClientCommand(id=self._new_id(), cmd="snapshot"), timeout_s)
             if seen.error is not None:
@@ -298,7 +302,7 @@ def _refuse_too_large(command_id: str, size: int) -> CommandReply:
 
 
 class _HasBoot(msgspec.Struct):
-    """The field that all messages of the feed have: `boot`, the run of the machine process."""
+    """The field `boot` of a feed message, which names the run of the machine process."""
 
     boot: str
 

@@ -30,7 +30,7 @@ class TableConnectionState(StrEnum):
 
 
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
-    """The state of a connection, as ZeroMQ's monitor of the socket reports it.
+    """The state of a connection, computed from the events of ZeroMQ's socket monitor.
 
     `unexplained` counts failed handshakes in a row without a reason.
     """
@@ -54,7 +54,7 @@ STATE_EVENTS: Final[int] = (
 
 
 def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
-    """Return the state of a connection after an event that the socket's monitor reports."""
+    """Return the new state after an event of the socket's monitor. `line` is the state before."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
         return MonitoredConnection(TableConnectionState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
@@ -72,7 +72,7 @@ def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
 
 
 def needs_retry(event: int) -> bool:
-    """Return True if this event is a refusal of the key, after which libzmq does not retry."""
+    """Return whether `event` is a refused key: libzmq then does not reconnect by itself."""
     return event == zmq.Event.HANDSHAKE_FAILED_AUTH
 
 
@@ -100,8 +100,8 @@ aborts the process when it reads on after a new connection
 def raise_open_file_limit() -> None:
     """Raise this process's limit of open files to the maximum that the system allows.
 
-    The usual default is some thousand. A connection to a table takes four files, and libzmq aborts
-    a process that has none left.
+    The usual default is some thousand. A connection to a table takes four files. If a process
+    has no more files, libzmq aborts it.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
@@ -111,9 +111,9 @@ def raise_open_file_limit() -> None:
 def open_socket(
     context: zmq.asyncio.Context, kind: zmq.SocketType, extra_options: dict[int, int] | None = None
 ) -> zmq.asyncio.Socket:
-    """Return a socket that disconnects a peer after `HEARTBEAT_TIMEOUT_MS` of silence.
+    """Return a new socket with the options SOCKET_OPTIONS and `extra_options`.
 
-    It never lingers.
+    It disconnects a peer after `HEARTBEAT_TIMEOUT_MS` of silence. `close` drops unsent messages.
     """
     socket = context.socket(kind)
     for option, value in (SOCKET_OPTIONS | (extra_options or {})).items():
@@ -122,7 +122,7 @@ def open_socket(
 
 
 def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
-    """Send a message now, or drop it. A peer that does not receive its messages loses them."""
+    """Send a message without waiting, or drop the message if the socket cannot take it now."""
     sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
     assert isinstance(sent, asyncio.Future)  # NOBLOCK guarantees that it is done.
     if isinstance(sent.exception(), zmq.Again):
@@ -183,7 +183,10 @@ class TableConnection:
         return self._monitored.state
 
     async def follow_monitor(self) -> None:
-        """Update the state from the socket's monitor until this task is cancelled."""
+        """Process the events of the socket's monitor until this task is cancelled.
+
+        Update the state, call `on_change` after each change, and reconnect after a refused key.
+        """
         while True:
             event = (await recv_monitor_message(self._monitor))["event"]
             before, self._monitored = self._monitored, next_state(self._monitored, event)

@@ -1,4 +1,4 @@
-"""The addresses of a table: `endpoints.json`, and announcements on the network.
+"""The addresses of a table, in the file `endpoints.json` and in announcements on the network.
 
 The gateway writes `endpoints.json` into its folder (by default state_dir) when the sockets are
 bound, with the real ports. Therefore `watch`, `send` and a console on the same computer need no
@@ -26,7 +26,7 @@ _LENT_FILE_BYTES = 4096
 
 
 class NoEndpoints(Exception):
-    """The error for a state directory that has no record of a running gateway."""
+    """The error for a state directory without a valid `endpoints.json` of a running gateway."""
 
 
 class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
     """Write `endpoints.json` into `state_dir`, completely or not at all. Raises OSError."""
     path = state_dir / ENDPOINTS_FILE
     text = msgspec.json.format(msgspec.json.encode(endpoints)) + b"\n"
-    if _is_lent(path):
+    if _is_created_for_gateway(path):
         with path.open("r+b", buffering=0) as file:
             file.write(text.rjust(_LENT_FILE_BYTES))
             file.truncate()
@@ -58,7 +58,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
 
 
 def read_endpoints(state_dir: Path) -> Endpoints:
-    """Return the endpoints that `state_dir` records. Raises NoEndpoints with the action to take."""
+    """Return the content of `state_dir`/endpoints.json. Raises NoEndpoints, with what to do."""
     path = state_dir / ENDPOINTS_FILE
     try:
         text = path.read_bytes()
@@ -74,16 +74,19 @@ def read_endpoints(state_dir: Path) -> Endpoints:
 
 
 def remove_endpoints(state_dir: Path) -> None:
-    """Remove or empty `endpoints.json` after the gateway has stopped."""
+    """Remove `endpoints.json`. If it was created for the gateway beforehand, empty it instead."""
     path = state_dir / ENDPOINTS_FILE
-    if _is_lent(path):
+    if _is_created_for_gateway(path):
         os.truncate(path, 0)
     else:
         path.unlink(missing_ok=True)
 
 
-def _is_lent(path: Path) -> bool:
-    """Return True if the file is a link, or if its owner is not the owner of its folder."""
+def _is_created_for_gateway(path: Path) -> bool:
+    """Return whether the file was created for the gateway beforehand.
+
+    Such a file is a link, or its owner is not the owner of its folder.
+    """
     try:
         return path.is_symlink() or path.stat().st_uid != path.parent.stat().st_uid
     except FileNotFoundError:
@@ -91,7 +94,7 @@ def _is_lent(path: Path) -> bool:
 
 
 def reachable_address(bound: str) -> str:
-    """Return the address at which this computer can reach a socket bound at `bound`."""
+    """Return the address at which this computer can reach a socket that is bound to `bound`."""
     return bound.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 
@@ -105,13 +108,14 @@ _MAX_ADDRESSES: Final = 8
 
 
 class BadAnnouncement(Exception):
-    """The error for an announcement that no table sends. Its text is one line with the reason."""
+    """The error for an announcement that is not valid. Its text is one line with the reason."""
 
 
 class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table as it announces itself on the network. `addresses` are IPv4, in the announced order.
+    """The name, keys, ports and addresses of a table, as announced on the network.
 
-    `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as in TOML files and endpoints.
+    `key` is the CURVE key (Z85), `verify` the Ed25519 key (hex), as in TOML files and endpoints.
+    `addresses` are IPv4, in the announced order.
     """
 
     table: str
@@ -125,15 +129,15 @@ class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def fingerprint(self) -> str:
         """The fingerprint of the announced keys.
 
-        It is computed, not taken from the announcement.
+        It is computed from the keys, not taken from the announcement.
         """
         return table_fingerprint(self.key, self.verify)
 
 
 def table_fingerprint(key: str, verify: str) -> str:
-    """Return the fingerprint by which people compare a table's keys.
+    """Return the fingerprint of a table's two public keys. People compare fingerprints.
 
-    Raises ValueError for invalid keys.
+    `key` is the CURVE key, `verify` the Ed25519 key. Raises ValueError for invalid keys.
     """
     if not _Z85_PATTERN.fullmatch(key):
         raise ValueError("a CURVE key is 40 characters of Z85")
@@ -142,7 +146,7 @@ def table_fingerprint(key: str, verify: str) -> str:
 
 
 def service_fields(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
-    """Return the fields of a table's announcement."""
+    """Return the fields of a table's announcement. `own` is the table's certificate."""
     return {
         "v": ANNOUNCEMENT_VERSION,
         "table": table,
@@ -157,7 +161,7 @@ def service_fields(table: str, own: Certificate, feed: int, commands: int) -> di
 def parse_service(
     properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
 ) -> TableAnnouncement:
-    """Return the table that a received announcement describes. Raises BadAnnouncement."""
+    """Check a received announcement of a table, and return its data. Raises BadAnnouncement."""
     try:
         fields = {
             name.decode("ascii"): (value or b"").decode("ascii")

@@ -11,7 +11,7 @@ from controller.words import Words
 
 
 def described(en: str, zh: str, *examples: Any, **bounds: Any) -> Meta:
-    """Return the conditions for an argument, with examples and a description in both languages."""
+    """Return msgspec's `Meta` for an argument: texts in both languages, examples and bounds."""
     return Meta(description=en, extra={"zh": zh}, examples=list(examples) or None, **bounds)
 
 
@@ -19,16 +19,13 @@ _LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 
 
 def _one_line(en: str, zh: str, example: str, max_length: int) -> Meta:
-    """Return the conditions for a text of one line that does not only consist of blanks.
-
-    Blanks alone are not a reason or a name.
-    """
+    """Return msgspec's `Meta` for an argument that is one line of text, and not only spaces."""
     pattern = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
     return described(en, zh, example, min_length=1, max_length=max_length, pattern=pattern)
 
 
 def _hex_digits(size: int) -> Meta:
-    """Return the conditions for a text that consists of the hex digits of `size` bytes."""
+    """Return msgspec's `Meta` for an argument that is `size` bytes, written in hex digits."""
     digits = 2 * size
     return described(
         f"{size} bytes as {digits} lower-case hex digits",
@@ -155,14 +152,14 @@ class CountsForSeats(Args, frozen=True, kw_only=True):
     E: HandCount
 
     def by_seat(self) -> dict[Seat, int]:
-        """Return the number of cards of each seat, by seat."""
+        """Return the numbers of cards as a dictionary by seat."""
         return {"N": self.N, "W": self.W, "S": self.S, "E": self.E}
 
 
 class VerbalArgs(Args, frozen=True, kw_only=True):
-    """The base class for a decision that the chief can make orally.
+    """The base class of the arguments of a decision that can be a verbal decision of the chief.
 
-    With `verbal`, a referee enters the oral decision of the chief named in `by`.
+    With `verbal`, a referee enters a verbal decision of the chief, who has the name `by`.
     """
 
     verbal: bool = False
@@ -183,6 +180,6 @@ class VerbalArgs(Args, frozen=True, kw_only=True):
 
 
 class VerbalReasonArgs(VerbalArgs, frozen=True, kw_only=True):
-    """A decision, and the reason for it, which is public."""
+    """The public reason of a decision, which can be a verbal decision of the chief."""
 
     reason: TextLine

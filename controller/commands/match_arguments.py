@@ -29,14 +29,14 @@ from controller.words import Words
 
 
 class AnswerArgs(Args, frozen=True, kw_only=True):
-    """An answer in Big Two: whether the player at `seat` opens their hand, or doubles."""
+    """A player's yes or no in the card game Big Two: to show their hand, or to double the score."""
 
     seat: SeatName
     yes: bool
 
 
 class ChooseArgs(Args, frozen=True, kw_only=True):
-    """The payer whose tribute the first player out (UP, 上游) takes, if two tributes are equal.
+    """The payer from whom UP (上游, the first finisher) takes the card, if two tributes are equal.
 
     Source: seed 003 R4.5.
     """
@@ -45,7 +45,7 @@ class ChooseArgs(Args, frozen=True, kw_only=True):
 
 
 class PairDetails(Args, frozen=True, kw_only=True):
-    """A pair: its number, its name, and the player at each seat."""
+    """A pair: its id, its name, and the player at each seat."""
 
     id: NameText
     name: NameText
@@ -111,7 +111,7 @@ class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
     """The number of cards in each hand, as the referee counted them.
 
     `found` is true if a card was found elsewhere and makes the counts right. After a pair's second
-    claim the chief must enter the counts, or a referee enters them with the chief's oral decision.
+    claim the chief enters the counts, or a referee enters them as a verbal decision of the chief.
     """
 
     counts: CardCounts
@@ -119,9 +119,10 @@ class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class ResultArgs(Args, frozen=True, kw_only=True):
-    """The seats that went out, in order: only two if partners went out first, otherwise three.
+    """The seats in the order in which they played their last card.
 
-    `ended_ms` is the time of the last card by the table's clock; None means now.
+    These are two seats if partners were first, otherwise three. `ended_ms` is the time of the last
+    card by the table's clock; None means now.
     """
 
     order: FinishSeats
@@ -129,15 +130,15 @@ class ResultArgs(Args, frozen=True, kw_only=True):
 
 
 class CardsLeftArgs(Args, frozen=True, kw_only=True):
-    """The number of cards that each seat has left in Big Two. One seat has none."""
+    """The number of cards that each seat still has at the end of a deal of Big Two."""
 
     left: Annotated[CardCounts, Meta(examples=[{"N": 0, "W": 3, "S": 7, "E": 1}])]
 
 
 class TributeArgs(Args, frozen=True, kw_only=True):
-    """The card that the player at `seat` must pay as tribute.
+    """The card that the player at `seat` lays as tribute.
 
-    `other` is the other payer's card, if two players pay and both cards are due.
+    `other` is the other payer's card, if two players pay and the command has both cards.
     """
 
     seat: SeatName
@@ -146,20 +147,20 @@ class TributeArgs(Args, frozen=True, kw_only=True):
 
 
 class ReturnArgs(Args, frozen=True, kw_only=True):
-    """The card that the player at `seat` gives back for a tribute."""
+    """The card that the player at `seat` gives in return for a tribute."""
 
     seat: SeatName
     card: CardName
 
 
 class AntiArgs(Args, frozen=True, kw_only=True):
-    """The answer to the question whether the payers of tribute together hold both big jokers."""
+    """In a deal by hand, whether the payers of tribute have both big jokers (`stands`)."""
 
     stands: bool
 
 
 class AddTimeArgs(Args, frozen=True, kw_only=True):
-    """Additional time for the table. 0 means that the referee was asked and gives no time."""
+    """The additional time for the table. 0 means that a referee decided to give no time."""
 
     seconds: Annotated[
         int, described("seconds from 0 to 36000", "0至36000的秒数", 120, ge=0, le=36_000)
@@ -167,9 +168,9 @@ class AddTimeArgs(Args, frozen=True, kw_only=True):
 
 
 class CutByHandArgs(Args, frozen=True, kw_only=True):
-    """The cut of a set that was shuffled by hand: `seat` took `n` cards off.
+    """In a deal by hand, the seat that cut the set, and the number `n` of cards that were cut off.
 
-    If both are None, the deal is uncut.
+    If both are None, the deal has no cut.
     """
 
     seat: SeatName | None = None
@@ -185,13 +186,13 @@ class CutByHandArgs(Args, frozen=True, kw_only=True):
 
 
 class TurnedUpArgs(Args, frozen=True, kw_only=True):
-    """The card that a person turned up before the hands are drawn by hand."""
+    """The card that was turned up before the players draw their hands, in a deal by hand."""
 
     card: CardName
 
 
 class HandsDealtArgs(Args, frozen=True, kw_only=True):
-    """A report that four correct hands were drawn by hand.
+    """A report that the players drew four correct hands, in a deal by hand.
 
     `turned_to` is the seat that got the card that decides the lead. `turned_up` is that card.
     """
@@ -201,9 +202,9 @@ class HandsDealtArgs(Args, frozen=True, kw_only=True):
 
 
 class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
-    """The table at which the match continues.
+    """The table to which the match is transferred.
 
-    `head` is the head of that table's journal, as in its state.
+    `head` is the hash of that table's last journal entry.
     """
 
     table: Annotated[NameText, Meta(examples=["T02"])]
@@ -211,17 +212,17 @@ class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
 
 
 class DocumentArgs(Args, frozen=True, kw_only=True):
-    """One part of the data of a match that was transferred away. `part` counts from 1."""
+    """The number (from 1) of one part of the data of a match that this table transferred."""
 
     part: PartNumber = 1
 
 
 class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
-    """One part of the data of a match, as the other table returned it for the command `document`.
+    """One part of a match from another table, as that table returned it for the command `document`.
 
-    `sig` is that table's signature of the document. `verify` is that table's key, from the person
-    who gives the command. Parts can come in any order. With the last missing part the match is
-    complete.
+    `sig` is that table's signature of the whole data. `verify` is that table's key, as the person
+    who gives the command has it. Parts can come in any order. After the last missing part, this
+    table has the match.
     """
 
     digest: HashText

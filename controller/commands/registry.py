@@ -79,7 +79,7 @@ Form = TypeVar("Form")
 
 
 class CommandSpec(NamedTuple):
-    """The declaration of one command: who may give it and when, its arguments and its effect.
+    """The declaration of one command: its roles, its phases, its arguments and its effect.
 
     `phases` are the machine's phases in which the command is possible. A match command has all of
     them. `signed` is True if the command changes something, so that the role of its key is checked.
@@ -97,13 +97,13 @@ class CommandSpec(NamedTuple):
 
 
 class BadArgs(Exception):
-    """An error for wrong arguments of a command: what was found, and what is expected.
+    """The error for wrong arguments of a command. It has two texts: what was found and expected.
 
     Each text is part of one line, as in the fault BAD_COMMAND of the catalogue.
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Store both texts. Characters that cannot be printed are escaped."""
+        """Store the two texts. Characters that cannot be printed are escaped."""
         self.found = _one_line(found, 3 * MAX_SHOWN_CHARACTERS)
         self.expected = _one_line(expected, 6 * MAX_SHOWN_CHARACTERS)
         super().__init__(f"{self.found.en}, expected {self.expected.en}")
@@ -157,13 +157,13 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "snapshot": _reads(NoArgs, "return the whole public state"),
     "events": _reads(EventsArgs, "return the public entries of the journal"),
     "sheet": _reads(NoArgs, "return the score sheet (记分表)"),
-    "document": _reads(DocumentArgs, "return a part of the match that left for another table"),
-    "rulings": _reads(ChargeArgs, "list the possible rulings on a charge, the ladder's first"),
+    "document": _reads(DocumentArgs, "return one part of the data of a match that left this table"),
+    "rulings": _reads(ChargeArgs, "list the legal penalties for a charge; the ladder's is first"),
     "foresee": _reads(ForeseeArgs, "compute the effect of a decision on the match"),
-    "lost_time": _reads(NoArgs, "compute the added time for the table's stops (补时)"),
-    "offers": _reads(RoleArgs, "list the commands of a role, and which are possible now"),
+    "lost_time": _reads(NoArgs, "compute the time to add for interruptions (补时)"),
+    "offers": _reads(RoleArgs, "list a role's commands, and whether each is possible now"),
     # Commands of the players through the table's display, or of a referee for them.
-    "seat": _match(SeatArgs, "seat a player (就位)", "none", roles=_AT_TABLE),
+    "seat": _match(SeatArgs, "record that a player took a seat (就位)", "none", roles=_AT_TABLE),
     "cut": _machine(
         CutArgs,
         "cut the set (切牌)",
@@ -172,22 +172,22 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         bound_to="machine",
     ),
     "confirm": _match(
-        ConfirmArgs, "press the green button (确认); a referee: for both sides", roles=_AT_TABLE
+        ConfirmArgs, "press a green button (确认), or confirm for both sides", roles=_AT_TABLE
     ),
     "out": _match(
-        OneSeatArgs, "report a player as out; a referee's report is final", roles=_AT_TABLE
+        OneSeatArgs, "report that a player is out; a referee's report is final", roles=_AT_TABLE
     ),
-    "call": _match(CallArgs, "press the red button (召请裁判)", "none", roles=_AT_TABLE),
-    "claim_count": _match(OneSeatArgs, "claim a wrong count (张数不符)", roles=_AT_TABLE),
+    "call": _match(CallArgs, "press a seat's red button (召请裁判)", "none", roles=_AT_TABLE),
+    "claim_count": _match(OneSeatArgs, "claim a wrong number of cards (张数不符)", roles=_AT_TABLE),
     "answer": _match(AnswerArgs, "Big Two: answer about an open hand or doubling", roles=_AT_TABLE),
-    "choose": _match(ChooseArgs, "choose one of two equal tributes for UP", roles=_AT_TABLE),
+    "choose": _match(ChooseArgs, "as player UP, take one of two equal tributes", roles=_AT_TABLE),
     # Commands of a referee: the match and its start.
     "set_match": _machine(
         SetMatchArgs, "set up a match, so that its players can take their seats", _MOTIONLESS
     ),
-    "start_match": _match(NoArgs, "open the match (开赛)", "none", roles=_CHIEF),
+    "start_match": _match(NoArgs, "start the match (开赛)", "none", roles=_CHIEF),
     "start_deal": _machine(
-        StartDealArgs, "start the deal that is due; without a cut only for a reason", _STARTABLE
+        StartDealArgs, "start the next deal; a deal without a cut needs a reason", _STARTABLE
     ),
     "release": _machine(
         NoArgs,
@@ -195,33 +195,33 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
         frozenset({MachinePhase.HELD}),
         bound_to="machine",
     ),
-    "hold": _match(HoldArgs, "stop the table (暂停); the chief can stop the whole area", "none"),
-    "resume": _match(ResumeArgs, "resume the table (继续)", "none"),
-    "attend": _machine(AttendArgs, "report that a referee is at the table; it ends a call (到台)"),
+    "hold": _match(HoldArgs, "pause the table (暂停), or the area's clock", "none"),
+    "resume": _match(ResumeArgs, "resume the table (继续), or the area's clock", "none"),
+    "attend": _machine(AttendArgs, "report that a referee came to the table; ends a call (到台)"),
     # Counts and sets.
-    "recount": _match(RecountArgs, "enter the four counts after a claim (清点)"),
+    "recount": _match(RecountArgs, "enter the counts of all hands after a claim (清点)"),
     "replace_set": _machine(
         ReplaceSetArgs, "report that another set is in the hopper (换牌)", _MOTIONLESS
     ),
-    "clear_set": _machine(ClearSetArgs, "clear a barred set after a full count"),
+    "clear_set": _machine(ClearSetArgs, "report that a barred set is complete and usable"),
     # A deal at the table.
-    "tribute": _match(TributeArgs, "check a tribute; in a deal by hand, enter it"),
-    "return": _match(ReturnArgs, "check a return; in a deal by hand, enter it"),
+    "tribute": _match(TributeArgs, "check a tribute card, or enter it in a deal by hand"),
+    "return": _match(ReturnArgs, "check a return card, or enter it in a deal by hand"),
     "anti": _match(AntiArgs, "by hand: enter whether anti-tribute applies"),
-    "swap_returns": _match(NoArgs, "exchange the return cards of the losers"),
+    "swap_returns": _match(NoArgs, "exchange the return cards of the two losers"),
     "withdraw_out": _match(OneSeatArgs, "cancel the report that a player is out"),
     "result": _match(ResultArgs, "enter the finishing order (录入名次)"),
-    "left": _match(CardsLeftArgs, "Big Two: enter the cards left in each hand"),
-    "name_leader": _match(OneSeatArgs, "name the leader after a forfeited deal"),
+    "left": _match(CardsLeftArgs, "Big Two: enter the number of cards left in each hand"),
+    "name_leader": _match(OneSeatArgs, "name the next leader after a forfeited deal"),
     "stop_deal": _match(ReasonArgs, "stop a deal because the time is up"),
     # Clocks.
     "call_clock": _match(OneSeatArgs, "start a player's clock (读秒)"),
     "warn": _match(OneSeatArgs, "record a warning to a player; the next time limit begins now"),
     "add_time": _match(AddTimeArgs, "give the table more time (补时)", "none"),
-    # Rulings. The match refuses a chief's decision to a referee, unless it is entered as the
-    # chief's oral decision.
+    # Rulings. A referee can give a command for a decision of the chief only if it is marked
+    # as a verbal decision of the chief.
     "propose": _match(ProposeArgs, "propose a ruling on a charge", "none"),
-    "approve": _match(ApproveArgs, "put a ruling in force (同意/改判)", "none"),
+    "approve": _match(ApproveArgs, "put a ruling into force (同意/改判)", "none"),
     "reject": _match(RejectArgs, "reject or overturn a ruling (驳回)", "none"),
     "extra_deal": _match(VerbalReasonArgs, "order an extra deal (加打)", "none"),
     "adjust": _match(AdjustArgs, "correct a result (更正成绩)", "none"),
@@ -229,9 +229,9 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     # A deal by hand, a transfer to another table, and the score sheet.
     "dealt_by_hand": _match(ReasonArgs, "order a deal by hand (人工发牌)"),
     "shuffled": _match(OneSeatArgs, "by hand: record the seat that shuffled"),
-    "cut_by_hand": _match(CutByHandArgs, "by hand: record the seat that cut, and the place"),
+    "cut_by_hand": _match(CutByHandArgs, "by hand: record the seat that cut, and how many cards"),
     "turned_up": _match(TurnedUpArgs, "by hand: record the turned-up card (翻牌)"),
-    "hands_dealt": _match(HandsDealtArgs, "by hand: report that four right hands are dealt"),
+    "hands_dealt": _match(HandsDealtArgs, "by hand: report that four complete hands are dealt"),
     "transfer": _match(TransferArgs, "transfer the match to another table (转台)", "none"),
     "take_over": _machine(TakeOverArgs, "accept a match from another table (接台)", _MOTIONLESS),
     "sign": _match(SignArgs, "sign the score sheet (签名)", "none"),
@@ -247,7 +247,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "void": _machine(
         ReasonArgs,
-        "give up an attempt before its release",
+        "end an attempt before its hands are released",
         _VOIDABLE,
         roles=_CHIEF,
         bound_to="machine",
@@ -273,7 +273,9 @@ cards would reveal the card. A part of a match from another table is too long fo
 
 
 def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure | None:
-    """Return the reason why this role cannot give a command in this phase, or None if it can."""
+    """Return why `role` cannot give the command `cmd` in `phase`, or None if `role` can.
+
+    If the command does not exist, this is the reason."""
     order = COMMANDS.get(cmd)
     if order is None:
         return Failure(
@@ -311,7 +313,7 @@ def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure 
 
 
 def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
-    """Return the arguments of a command, converted to the argument type of this command.
+    """Return the arguments `args`, converted to the argument type of the command `cmd`.
 
     Raises BadArgs if the arguments do not fit, and LookupError for an unknown command.
     """
@@ -323,9 +325,9 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
 
 def convert_value(raw: Any, value_type: type[Form]) -> Form:
-    """Return the untyped value `raw`, converted to `value_type`.
+    """Return `raw`, a value that was decoded from JSON, as a value of the type `value_type`.
 
-    Raises BadArgs if it does not fit.
+    Raises BadArgs if the value does not fit this type.
     """
     try:
         return msgspec.convert(raw, value_type)
@@ -335,7 +337,7 @@ def convert_value(raw: Any, value_type: type[Form]) -> Form:
 
 
 def usage_line(cmd: str) -> str:
-    """Return a command with the names of its arguments. Optional arguments are in brackets."""
+    """Return one line: the command and the names of its arguments, optional ones in brackets."""
     fields = msgspec.structs.fields(COMMANDS[cmd].args)
     due = [field.name for field in fields if field.required]
     return " ".join([cmd, *due, *(f"[{field.name}]" for field in fields if not field.required)])
@@ -344,7 +346,7 @@ def usage_line(cmd: str) -> str:
 def list_names(
     kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
 ) -> str:
-    """Return the names of roles or phases in one line, in the order of their declaration."""
+    """Return the names of the `chosen` roles or phases in one line, in the order of enum `kind`."""
     return ", ".join(_in_declared_order(kind, chosen))
 
 
@@ -357,13 +359,13 @@ def _in_declared_order(
 MAX_COMMAND_BYTES: Final = 16_384
 """The largest size of a command in bytes.
 
-A message that is larger than `MAX_MESSAGE_BYTES` is not read, and its connection is closed.
+A connection that sends a message larger than `MAX_MESSAGE_BYTES` is closed.
 """
 MAX_MESSAGE_BYTES: Final = 65_536
 
 
 def refusal_reply(command_id: str, fault_name: str, **evidence: object) -> CommandReply:
-    """Return the reply that refuses a command, with the texts of the fault catalogue."""
+    """Return the reply that refuses a command, with the texts of the fault `fault_name`."""
     row = fault(fault_name)
     failure = Failure(
         code=fault_name,

@@ -1,4 +1,4 @@
-"""Arguments of the commands that make a ruling, or end a match by one."""
+"""Arguments of the commands that make or change a ruling, correct a result, or end a match."""
 
 from typing import Annotated, Any, Literal
 
@@ -27,8 +27,7 @@ from controller.words import Words
 
 
 class ChargeArgs(Args, frozen=True, kw_only=True):
-    """A charge (an accusation): an offence, the side or seat that committed it, and the
-    circumstances.
+    """A charge (an accusation): the offence, the charged side or seat, and the circumstances.
 
     The circumstances are those of controller/rules/penalties/charges.py. A fact that is not given
     counts as false. Either `side` or `seat` is required. `deal` is None for the present deal.
@@ -55,7 +54,7 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
     ) = None
 
     def __post_init__(self) -> None:
-        """Refuse a charge that has neither side nor seat, and a seat of the other side."""
+        """Refuse a charge that has neither side nor seat, or that has a seat of the other side."""
         if self.side is None and self.seat is None:
             raise Contradiction(
                 Words("neither side nor seat is given", "side 与 seat 均未写"),
@@ -83,10 +82,9 @@ class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
 
 
 class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
-    """The oral decision of the chief that is confirmed: a ruling or a correction.
+    """The verbal decision of the chief that the chief confirms now: a ruling or a correction.
 
-    A referee entered it. `ruling` is the ruling's id. `correction` is the row number of the
-    correction.
+    A referee entered it. `ruling` is the id of a ruling, `correction` the row of a correction.
     """
 
     ruling: RulingId | None = None
@@ -105,20 +103,22 @@ class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
 
 
 class ApproveArgs(VerbalArgs, frozen=True, kw_only=True):
-    """The ruling that is put in force. `penalty` replaces the proposed penalty (改判)."""
+    """The id of the ruling that is approved. `penalty` replaces the proposed penalty (改判)."""
 
     ruling: RulingId
     penalty: PenaltyName | None = None
 
 
 class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
-    """The ruling that is rejected or overturned."""
+    """The id of the ruling that is rejected or overturned."""
 
     ruling: RulingId
 
 
 class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
-    """The correct result of `deal`, and what happens to the later results."""
+    """The correct result of `deal`. `choice`: it counts from now on (`from_now`), it counts and the
+    later deals are void (`void_later`), or the recorded result stays (`stand`).
+    """
 
     deal: Annotated[int, described("the number of a deal", "副的序号，从1起", 2, ge=1, le=9999)]
     order: FinishSeats
@@ -126,7 +126,7 @@ class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
 
 
 class ForfeitArgs(Args, frozen=True, kw_only=True):
-    """The side that loses the match, the reason, and the offence (弃权判负)."""
+    """The side that loses the match, the reason, and the offence for which it loses (弃权判负)."""
 
     side: SideName
     reason: TextLine
@@ -134,7 +134,7 @@ class ForfeitArgs(Args, frozen=True, kw_only=True):
 
 
 class ForeseeArgs(Args, frozen=True, kw_only=True):
-    """A decision whose effect is only computed: its command and that command's arguments.
+    """A decision that is tried out: a command and its arguments. Only the effect is computed.
 
     For `propose` the answer shows the effect of the ruling once it is in force.
     """

@@ -1,9 +1,9 @@
-"""Arguments of the commands of a table, one frozen type for each form.
+"""Types of arguments: of reading commands, of machine commands, and of a few match commands.
 
 The arguments of every command from a client are converted into one of these types before they are
 used. A refusal shows the description of a value as the expected value. The Chinese text is `zh` in
-its `extra`. `dealtable send` shows the example. Arguments of match commands are in
-match_arguments.py.
+its `extra`. `dealtable send` shows the example. match_arguments.py and ruling_arguments.py have the
+other types.
 """
 
 from typing import Annotated, Literal
@@ -25,7 +25,7 @@ from controller.words import Words
 
 
 class NoArgs(Args, frozen=True, kw_only=True):
-    """No arguments."""
+    """The arguments of a command without arguments."""
 
 
 class EventsArgs(Args, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class EventsArgs(Args, frozen=True, kw_only=True):
 
 
 class RoleArgs(Args, frozen=True, kw_only=True):
-    """The role whose commands are listed."""
+    """The role for which the commands are listed."""
 
     role: Annotated[
         Role,
@@ -87,13 +87,13 @@ class CallArgs(Args, frozen=True, kw_only=True):
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
-    """The start of the deal that is due. With `uncut` there is no cut, and `reason` is required."""
+    """Whether the next deal starts without a cut (`uncut`), which requires a `reason`."""
 
     uncut: bool = False
     reason: TextLine | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an uncut deal without a reason."""
+        """Refuse `uncut` without a `reason`."""
         if self.uncut and self.reason is None:
             raise Contradiction(
                 Words("uncut without a reason", "uncut 未写理由"),
@@ -102,7 +102,7 @@ class StartDealArgs(Args, frozen=True, kw_only=True):
 
 
 class CutArgs(Args, frozen=True, kw_only=True):
-    """A cut: `n` cards are taken from the top. `seat` is the seat that cut, if known."""
+    """The number `n` of cards that a cut takes from the top, and the seat that cut, if known."""
 
     n: CutDepth
     seat: SeatName | None = None
@@ -116,13 +116,13 @@ class HoldArgs(Args, frozen=True, kw_only=True):
 
 
 class ResumeArgs(Args, frozen=True, kw_only=True):
-    """The end of a pause. With `area`, the clock of the whole area continues."""
+    """Whether the whole area's match clock continues (`area`), or only the match at this table."""
 
     area: bool = False
 
 
 class AttendArgs(Args, frozen=True, kw_only=True):
-    """The seat whose call for a referee has ended. Without `seat`, all calls have ended."""
+    """The seat that a referee has attended. The seat's call ends. Without `seat`, all calls end."""
 
     seat: SeatName | None = None
 
@@ -138,7 +138,7 @@ class ReplaceSetArgs(Args, frozen=True, kw_only=True):
 
 
 class ClearSetArgs(Args, frozen=True, kw_only=True):
-    """A barred set of cards that a person has counted completely.
+    """A barred set that a person has now counted completely.
 
     `cards` is the number of cards. The command states that no face is missing or doubled.
     """

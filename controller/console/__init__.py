@@ -1,4 +1,4 @@
-"""The referees' console: a list of calls, a page for every table, and all commands.
+"""The referees' console: web pages with calls for a referee, all tables and all commands.
 
 The console is a process of its own, usually on another computer. All its data about tables come
 from the tables' feeds. A new reader begins with table_snapshots.py (the known state of a table) and

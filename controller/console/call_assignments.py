@@ -20,12 +20,12 @@ class AssignmentStore:
         self._engine = engine
 
     def load(self) -> dict[str, str]:
-        """Return the person who is assigned to each table, by table."""
+        """Return a dictionary from each assigned table to the person who is assigned to it."""
         with self._engine.connect() as base:
             return {row.table_id: row.person for row in base.execute(select(CALL_ASSIGNMENTS))}
 
     def write(self, table: str, person: str | None, at_ms: int) -> None:
-        """Store the person who goes to a table. None deletes the stored assignment."""
+        """Store the assignment of `person` to a table. If `person` is None, delete it instead."""
         with self._engine.begin() as base:
             base.execute(delete(CALL_ASSIGNMENTS).where(CALL_ASSIGNMENTS.c.table_id == table))
             if person is not None:
@@ -39,8 +39,8 @@ _log = structlog.get_logger("console")
 class CallAssignments:
     """The assignments of people to tables that wait for a referee.
 
-    `run_blocking` runs the calls of the database off the loop. `on_change` is called with each
-    table that has another assigned person than before.
+    `run_blocking` runs the calls of the database in a thread. `on_change` is called with each table
+    that has another assigned person than before.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class CallAssignments:
             self.assign(table, None)
 
     def assigned_to(self, table: str) -> str | None:
-        """Return the person who goes to a table, or None if there is none."""
+        """Return the person who is assigned to a table, or None if there is none."""
         return self._by_table.get(table)
 
     def assign(self, table: str, person: str | None) -> None:
-        """Assign a person to a table. None removes the assignment."""
+        """Assign `person` to a table, or remove the table's assignment if `person` is None."""
         if self._by_table.get(table) == person:
             return
         if person is None:
@@ -76,7 +76,7 @@ class CallAssignments:
         self.on_change(table)
 
     def release_person(self, person: str) -> None:
-        """Remove the assignments of a person who can no longer come."""
+        """Remove all assignments of a person, for example after the account was removed."""
         for table, going in list(self._by_table.items()):
             if going == person:
                 self.assign(table, None)
@@ -88,5 +88,5 @@ class CallAssignments:
             _log.warning("assignment not stored", table=table, why=str(failed))
 
     async def close(self) -> None:
-        """Wait until all assignments are stored."""
+        """Wait until every pending change of an assignment is stored or has failed."""
         await asyncio.gather(*self._writes, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Limits on the connections of browsers: their number for each address, and the time for a request.
+"""Limits on the connections of browsers: how many from one address, and how long a request takes.
 
 A program can open connections without a login. One telephone must not block the tablets of a hall
 when it opens thousands of connections, never finishes a TLS handshake, or sends a request byte by
@@ -38,7 +38,7 @@ _log = structlog.get_logger("console")
 
 
 class LimitedConnection(H11Protocol):
-    """One connection of a browser, with limits on its requests and on unread answers.
+    """One connection of a browser, with time limits for sending a request and reading an answer.
 
     `may_continue` is called after each answer, and returns whether the connection may stay open.
     `on_lost` is called at the end of the connection.
@@ -62,14 +62,14 @@ class LimitedConnection(H11Protocol):
         self._update_request_timer()
 
     def on_response_complete(self) -> None:
-        """Start the timer of the next request, or close a connection that may not continue."""
+        """Update the request's timer, and close the connection if `may_continue` returns False."""
         super().on_response_complete()
         self._update_request_timer()
         if not self.may_continue(self):
             self.transport.close()
 
     def pause_writing(self) -> None:
-        """Stop writing until the browser has read, and start the timer that aborts the connection.
+        """Stop writing until the browser reads, and start the timer that aborts the connection.
 
         Without the timer, a sleeping page could keep its connection and block the other pages of
         its browser.
@@ -85,16 +85,16 @@ class LimitedConnection(H11Protocol):
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timers, and call `on_lost`."""
+        """Cancel the timers of the closed connection, and call `on_lost`."""
         self._cancel_timer("request")
         self._cancel_timer("write")
         super().connection_lost(exc)
         self.on_lost(self)
 
     def _update_request_timer(self) -> None:
-        """Start the timer that closes a silent connection, or stop it during a request.
+        """Start or cancel the timer that closes the connection if a request arrives too slowly.
 
-        Between two requests, uvicorn's own timer closes the connection earlier.
+        The timer is cancelled during an answer, and while uvicorn's own, shorter timer runs.
         """
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
@@ -110,7 +110,7 @@ class LimitedConnection(H11Protocol):
 
 
 class ConnectionLimiter:
-    """A loop that accepts connections from a socket, up to a maximum for each address.
+    """A service that accepts browsers' connections on a socket, with limits for each address.
 
     A connection counts from the moment of its acceptance, even before its handshake. An address
     that sends requests too fast loses the connection after its next answer.
@@ -166,9 +166,7 @@ class ConnectionLimiter:
         task.add_done_callback(self._handshakes.discard)
 
     async def _shake_hands(self, line: socket.socket, connection: LimitedConnection) -> None:
-        """Attach an accepted socket to its connection object, after the TLS handshake if TLS is
-        used.
-        """
+        """Attach a socket to its connection object, after the TLS handshake if TLS is used."""
         late_s = None if self._tls is None else REQUEST_TIMEOUT_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
@@ -194,5 +192,5 @@ class ConnectionLimiter:
 
 
 def limited_address(host: str) -> str:
-    """Return `host` if it has limits, or "" if it is an address of this computer."""
+    """Return `host`, or "" (an address without limits) if `host` is a loopback address."""
     return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host

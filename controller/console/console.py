@@ -47,7 +47,7 @@ OnClockStep = Callable[[int], None]
 
 
 class ConsoleClock:
-    """A steady clock that shows the time of day, in milliseconds since 1970.
+    """The console's clock: a steady time of day, which only `follow_wall_clock` adjusts.
 
     A waiting time must not jump when the computer's clock is set. But the computer may have a wrong
     time until a person or the network sets it. So the console compares both clocks repeatedly.
@@ -64,7 +64,7 @@ class ConsoleClock:
         return int(self._steady_s() * 1000 + self._offset_ms)
 
     def follow_wall_clock(self) -> int:
-        """Adjust this clock if the computer's clock was set. Return by how many ms, or 0."""
+        """Adjust this clock if the computer's clock was set. Return the step in ms, or 0."""
         step_ms = round(self._offset() - self._offset_ms)
         if abs(step_ms) < MIN_STEP_MS:
             return 0
@@ -72,9 +72,7 @@ class ConsoleClock:
         return step_ms
 
     async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
-        """Tell the listeners by how many milliseconds the computer's clock was set, whenever
-        this happens.
-        """
+        """Call `follow_wall_clock` repeatedly, and pass each step in ms to `listeners`."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             step_ms = self.follow_wall_clock()
@@ -93,11 +91,9 @@ _log = structlog.get_logger("console")
 class TaskSupervisor:
     """A supervisor of the tasks without which the console cannot work.
 
-    If one of them fails, the console ends.
-
-    Without one of these tasks, the console could show an old state as the present one. `stopping`
-    is set when the console ends, so that streams end. `failure` is the error that ended the
-    console, or None.
+    If one of these tasks fails, the console ends, because it could show an old state as the present
+    one. `stopping` is set when the console ends, so that streams end. `failure` is the error that
+    ended the console, or None.
     """
 
     def __init__(self) -> None:
@@ -105,9 +101,9 @@ class TaskSupervisor:
         self.failure: BaseException | None = None
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Start a task without which the console cannot work.
+        """Start a task that the console needs. If the task fails, the console ends.
 
-        If the task fails, the console ends, and the service manager starts it again.
+        The service manager then starts the console again.
         """
         task = asyncio.create_task(coroutine)
         task.add_done_callback(self._task_done)
@@ -127,7 +123,7 @@ so that a hall full of telephones does not delay a referee."""
 
 
 class BackgroundService(Protocol):
-    """A part of the console that starts at its first use and runs until the console ends."""
+    """A part of the console that works in the background until the console ends."""
 
     async def close(self) -> None:
         """End this part and all its tasks."""
@@ -225,32 +221,28 @@ class RefereeConsole:
         """Each request without a login holds a slot while the database answers."""
 
     def configured_table(self, table: str) -> ConfiguredTable:
-        """Return the configuration of a table. Raises KeyError."""
+        """Return the configuration of a table. Raises KeyError if the console has no such table."""
         for one in self.config.tables:
             if one.id == table:
                 return one
         raise KeyError(table)
 
     async def read_after_flush(self, call: Callable[[], Result], /) -> Result:
-        """Return the result of `call`, which runs after all received events were stored.
+        """Wait until all received events are stored, then run `call` and return its result.
 
-        A person who sees a state may request the events before this state. They may not be stored
-        yet.
+        A person who sees a state may request the events before this state. Without the wait, some
+        of these events may be missing. The wait also ends if the database is unavailable.
         """
         await self.tables.wait_until_stored()
         return await self.read(call)
 
     @property
     def tables_file(self) -> Path | None:
-        """Return the file in which the set-up page stores enrolled tables, or None without
-        console.toml.
-        """
+        """Return the path of tables.toml, or None if the console has no console.toml."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
     def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
-        """Return the parts of the hall's pages that summarize all tables, and the roles that
-        see them.
-        """
+        """Return each part made of all tables by name: its function, and the roles that see it."""
         everybody = frozenset(Role) - {Role.TABLE}
         return {
             "areas": (build_areas, everybody),
@@ -269,9 +261,7 @@ class RefereeConsole:
         return StoreOutageView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored times by `by_ms` after the clock was set, so that no duration
-        changes.
-        """
+        """Add `by_ms` to all stored times after the clock was set, so that no duration changes."""
         for part in (self.sessions, self.tables, self.chief_notes, self.hall):
             part.shift_times(by_ms)
 
@@ -285,7 +275,7 @@ class RefereeConsole:
         self.chief_notes.start()
 
     async def close(self) -> None:
-        """End all parts, the services first. An error in one part does not stop the others' end."""
+        """End all parts of the console, background services first, even if one of them fails."""
         self.stopping.set()
         parts = (self.call_assignments, self.sessions, self.dispatcher, self.hall, self.table_pages)
         async with AsyncExitStack() as stack:

@@ -22,7 +22,7 @@ ListenAddress = Annotated[
     str,
     matching(
         r"^([^\s/:\[\]]+|\[[0-9a-fA-F:]+\]):\d{1,5}$",
-        'an address and port like "127.0.0.1:8080", port 0 for any free one',
+        'an address and port like "127.0.0.1:8080" (port 0: any free port)',
     ),
 ]
 TcpAddress = Annotated[
@@ -58,13 +58,13 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `keys` is the folder of the keys with which the console connects to tables: observer.key_secret,
     referee.key_secret, chief.key_secret, technician.key_secret, table.key_secret. The console needs
-    the keys of the roles that its people have. `store` is the URL of a database in SQLAlchemy's
-    form. The path of a SQLite file is relative to the folder of console.toml. `tls_cert` and
-    `tls_key` are PEM files. Without them the console uses plain HTTP. `public_url` is the address
-    that the console writes into QR codes for players' telephones. `invitation_h` is the number of
-    hours for which the code of an invitation is valid. `events` are files with the regulations of
-    events. The console compares the tables with the manifest `release`. `release_key` is the key
-    that signed the manifest.
+    observer.key_secret, and the key of each role that a person has at this console. `store` is the
+    URL of a database in SQLAlchemy's form. The path of a SQLite file is relative to the folder of
+    console.toml. `tls_cert` and `tls_key` are PEM files. Without them the console uses HTTP without
+    encryption. `public_url` is the address in the QR codes for players' telephones. `invitation_h`
+    is the number of hours for which an invitation code is valid. `events` are the files with the
+    regulations of tournaments. The console compares the programs of the tables with the manifest
+    `release`, and checks the signature of this manifest with the key `release_key`.
     """
 
     name: NonEmptyText = "dealtable"
@@ -80,8 +80,8 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     release_key: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an invalid port, and `tls_cert`, `tls_key` or `release_key` without the
-        setting that belongs to it.
+        """Raise ValueError for a port above 65535, for only one of `tls_cert` and `tls_key`, or for
+        `release_key` without `release`.
         """
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key belong together, expected both or neither")
@@ -102,7 +102,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_unencrypted_on_network(self) -> bool:
-        """Return whether PINs cross the network without encryption."""
+        """Return whether other computers can connect without TLS, and so send PINs unencrypted."""
         if self.tls_cert is not None or self.host == "localhost":
             return False
         try:
@@ -114,9 +114,9 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table: its addresses and its keys.
 
-    `server_key` is the table's public CURVE key. `verify` is the table's public Ed25519 key. If
-    this key is not known, leave `verify` out. `keys` is a folder with keys that the console uses
-    for this table only.
+    `server_key` is the table's public key for encryption (CURVE). `verify` is its public key for
+    signatures (Ed25519). If you do not have this key, leave `verify` out. `keys` is a folder with
+    keys that the console uses for this table only.
     """
 
     id: ShortName
@@ -135,7 +135,7 @@ class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: tuple[ConfiguredTable, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse two tables with the same id."""
+        """Raise ValueError if two tables have the same id."""
         _refuse_duplicates(self.tables)
 
     def key_folder_of(self, table: ConfiguredTable) -> Path:
@@ -185,7 +185,7 @@ def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
 
 
 def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
-    """Replace a tables.toml, completely or not at all. Raises OSError."""
+    """Write `tables` to a tables.toml, and replace the whole file in one step. Raises OSError."""
     lines = ["# The console's set-up page writes this file. A table in console.toml has priority."]
     for table in tables:
         lines += ["", "[[tables]]"]

@@ -30,7 +30,7 @@ MIN_SKEW_MS: Final = 2_000
 
 
 class Freshness(StrEnum):
-    """A verdict: the shown state is the table's present one, or the reason why it may be old."""
+    """A label for a table's shown state: present (live), or the reason why it may be old."""
 
     LIVE = "live"
     STALE = "stale"
@@ -41,7 +41,7 @@ class Freshness(StrEnum):
 
 
 class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The times of the last news from a table, by the console's clock in milliseconds.
+    """Times of a table's last message, new state and connection change, by the console's clock.
 
     `link_since_ms` is the time of the last change of the connection's state. `received_ms` is the
     time of the last message. `changed_ms` is the time of the last state with another boot or number
@@ -60,16 +60,17 @@ class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) -> ContactTimes:
-    """Return `times` after the console's own process did not run from `stalled_at_ms` to `now_ms`.
+    """Return `times` changed so that a pause of the console's process does not count as silence.
 
-    A table that was silent before the pause remains silent.
+    The process did not run from `stalled_at_ms` to `now_ms`. A table that was silent before
+    the pause remains silent.
     """
     was_silent = freshness_of(times, stalled_at_ms)[0] is Freshness.SILENT
     return times if was_silent else msgspec.structs.replace(times, listening_since_ms=now_ms)
 
 
 def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
-    """Return `times` shifted by `by_ms`, after the console's clock was set."""
+    """Return `times` with `by_ms` added, after the console's clock was set by that amount."""
     return msgspec.structs.replace(
         times,
         link_since_ms=times.link_since_ms + by_ms,
@@ -87,13 +88,12 @@ _FRESHNESS_BY_LINK: Final = {
 
 
 def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
-    """Return a table's freshness, and the time from which it is counted (console's clock).
+    """Return a table's freshness and a time: when its last message arrived if the table is live,
+    otherwise when the table ceased to be live.
 
-    For a live table, that is the time of its last message. For every other table, it is the time
-    since when the shown state may not be the present one. A state from before the connection opened
-    is not the present state, even after a short interruption. After a pause of the console's own
-    process, a table is connecting until its next message, because only the console may have been
-    late.
+    The time is by the console's clock. A state from before the connection opened is not the present
+    state, even after a short interruption. After a pause of the console's own process, a table is
+    connecting until its next message, because only the console may have been late.
     """
     if times.link in _FRESHNESS_BY_LINK:
         return _FRESHNESS_BY_LINK[times.link], times.link_since_ms
@@ -114,14 +114,14 @@ def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
 
 
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
-    """Return `times` after the connection to the table changed to the state `line`."""
+    """Return `times` with the connection state `line`, which began at `now_ms` if it is new."""
     return times if line is times.link else replace(times, link=line, link_since_ms=now_ms)
 
 
 def with_state(
     times: ContactTimes, before: PublicState | None, state: PublicState, now_ms: int
 ) -> ContactTimes:
-    """Return `times` after the table published `state` at `now_ms`.
+    """Return `times` updated with `state`, which the console received at `now_ms`.
 
     `before` is the table's previous state, or None.
     """

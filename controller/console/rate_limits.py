@@ -1,4 +1,4 @@
-"""Rate limits: how many actions at once, and how many a second after that."""
+"""Limits on the rate of actions, on open streams, and on the sounds of alerts."""
 
 import asyncio
 import math
@@ -16,7 +16,7 @@ _MAX_REMEMBERED: Final = 4_096
 
 
 class TokenBuckets:
-    """A rate limit for each key, for example for each person.
+    """Rate limits: each key, for example each person, has a limit of its own.
 
     `burst` actions are allowed at once, and `per_second` actions each second after that. `now_s` is
     a steady clock, not a time of day. A refused action costs nothing, so an early retry does not
@@ -28,10 +28,7 @@ class TokenBuckets:
         self._tokens: dict[str, tuple[float, float]] = {}
 
     def allow(self, key: str, now_s: float) -> bool:
-        """Count one more action of a key, unless the key is over its limit.
-
-        Return whether this action is allowed.
-        """
+        """Return whether `key` may act now. If it may, count the action."""
         left, at_s = self._tokens.pop(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
@@ -42,7 +39,7 @@ class TokenBuckets:
 
     @property
     def wait_s(self) -> int:
-        """Return how many seconds a refused key waits at most for its next action, rounded up."""
+        """Return after how many seconds, at most, a refused key may act again."""
         return math.ceil(1 / self._per_second)
 
 
@@ -80,10 +77,10 @@ class StreamLimits:
     def open_stream(
         self, person: str, browser: str = "", *, hidden: bool = False
     ) -> Iterator[asyncio.Event]:
-        """Count one more stream during the block.
+        """Count an open stream, and yield an asyncio.Event that is set if the stream must end.
 
-        Yield an event that is set when the stream must end. `browser` identifies the browser, or is
-        "" if unknown. `hidden` is True for a hidden page.
+        The stream counts until the end of the block. `browser` identifies the browser, or is "" if
+        unknown. `hidden` is True for a hidden page. Hidden pages have a limit of their own.
         """
         own = asyncio.Event()
         with ExitStack() as counted:
@@ -120,15 +117,15 @@ MAX_BROWSERS: Final = 4_096
 
 
 class AlertSounds:
-    """The alerts for which each browser made a sound recently."""
+    """The names of the alerts for which each browser made a sound in the last minute."""
 
     def __init__(self) -> None:
         self._sounded: dict[str, dict[str, float]] = {}
 
     def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
-        """Return True if at least one alert in `news` has not sounded in this browser yet.
+        """Return whether an alert in `news` is new to a browser, which must then make a sound.
 
-        The whole of `news` then counts as known for a minute. `now_s` is a steady clock, not a time
+        All alerts in `news` then count as known for a minute. `now_s` is a steady clock, not a time
         of day.
         """
         rung = self._sounded.pop(browser, {})

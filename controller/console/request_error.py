@@ -1,10 +1,10 @@
-"""The refusal of a request, in both languages."""
+"""The refusal of a request, with the reason in English and Chinese."""
 
 from controller.host.printable_text import escape_unprintable, shorten
 
 
 class RequestError(Exception):
-    """A refused request: its HTTP status, and one line in both languages with the reason.
+    """An error that refuses a request, with an HTTP status and the reason in English and Chinese.
 
     `wait_s` is the number of seconds after which the request may be repeated, or None if unknown.
     """

@@ -1,4 +1,4 @@
-"""Routes: their requests, JSON answers, errors in both languages, and roles."""
+"""Tools for routes: requests, JSON answers, errors in English and Chinese, and allowed roles."""
 
 import asyncio
 import re
@@ -96,7 +96,10 @@ class ConsoleRequest:
         return self.http_request.query_params.get(name, default)
 
     def number(self, name: str, default: int = 0) -> int:
-        """Return the query parameter `name` as a number of 0 or more. Raises RequestError."""
+        """Return the number in the query parameter `name`, or `default` if there is none.
+
+        Raises RequestError for a parameter that is no number.
+        """
         text = self.query(name, str(default))
         if not (text.isascii() and text.isdigit() and len(text) < 16):
             raise RequestError(
@@ -158,7 +161,7 @@ def route(
     *,
     rate_limited: bool | None = None,
 ) -> Route:
-    """Return a route for people of these `roles`. With None, no login is needed.
+    """Return a route that needs a login with one of the `roles`, or no login if None.
 
     If `rate_limited` is True, a request counts as one command of its person, for any number of
     tables. With None, it counts if a login is needed and the request may change something.
@@ -220,7 +223,7 @@ def missing_page() -> Response:
 
 
 def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
-    """Return an endpoint that calls `endpoint`, and answers its errors with a refusal."""
+    """Return an endpoint that calls `endpoint` and turns known errors into error responses."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -242,10 +245,7 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
 
 
 def admit(person: Account | None, roles: Roles) -> Account:
-    """Return the person if they have one of the roles.
-
-    Raises RequestError if no person is logged in, or if the person has another role.
-    """
+    """Return `person`, or raise RequestError for None or for a person without an allowed role."""
     if person is None:
         raise RequestError(401, "please log in", "请先登录")
     if person.role not in roles:
@@ -260,7 +260,7 @@ def admit(person: Account | None, roles: Roles) -> Account:
 
 
 def error_response(wrong: RequestError) -> Response:
-    """Return the answer to a refused request."""
+    """Return the HTTP answer for `wrong`, the refusal of a request."""
     refusal = json_response({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
     if wrong.wait_s is not None:
         refusal.headers["Retry-After"] = str(wrong.wait_s)

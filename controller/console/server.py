@@ -1,4 +1,4 @@
-"""The console as a server: the web application with its routes and headers, and the bound port."""
+"""The console's web server: the web application, its security headers, and the listening port."""
 
 import asyncio
 import importlib
@@ -71,26 +71,25 @@ def all_routes() -> list[BaseRoute]:
 
 
 class _RevalidatedFiles(StaticFiles):
-    """Static files that a browser must check each time, so that an update is shown at once."""
+    """Static files that a browser uses again only if the server confirms that they are current."""
 
     def file_response(self, *args: object, **more: object) -> Response:
-        """Return a file with the header that makes the browser check it again."""
+        """Return a file, with a header that makes the browser check each time for a newer file."""
         response = super().file_response(*args, **more)  # type: ignore[arg-type]
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
 class _VerifierModules(_RevalidatedFiles):
-    """The JavaScript modules of the deal verifier, from a folder that also has other files."""
+    """The deal verifier's JavaScript modules: the files *.mjs of a folder, and no other file."""
 
     def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
-        """Return the path of a JavaScript module. Files of any other kind are not found."""
+        """Return the full path of a JavaScript module, or ("", None) for any other file."""
         return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
 
 
 class _SecurityMiddleware:
-    """A middleware that refuses requests from other sites, and adds security headers to each
-    answer.
+    """A middleware that refuses forms from other sites, and adds security headers to answers.
 
     A page of another site can send a form to the console, but it cannot set the required header. In
     present browsers the cookie's SameSite attribute alone would be enough.
@@ -125,7 +124,10 @@ class _SecurityMiddleware:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Return the answer for an unknown address: a page for a browser, otherwise JSON."""
+    """Return the answer to a request that no route accepts.
+
+    A browser receives a page if the status is 404. Every other answer is JSON.
+    """
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 404 and "text/html" in request.headers.get("accept", ""):
         return missing_page()
@@ -151,7 +153,7 @@ _BACKLOG: Final = 256
 
 
 class ConsoleFailed(Exception):
-    """An error that ends the console, because it would show an old state as the present one."""
+    """An error that ends the console, because its pages could show an old state as present."""
 
 
 @asynccontextmanager
@@ -163,7 +165,7 @@ async def open_console(
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
 ) -> AsyncIterator[RefereeConsole]:
-    """Open a console, and close it after the block. Raises StoreError.
+    """Start a console, yield it, and close it after the `async with` block. Raises StoreError.
 
     `path` is the path of its console.toml. `manifest` is the manifest of the release that its
     tables should run.
@@ -250,7 +252,7 @@ async def serve(
 
 
 def console_address(own: ConsoleSettings, port: int) -> str:
-    """Return the address that a person enters in a browser, for a console at this port."""
+    """Return the console's web address, which a person enters in a browser."""
     scheme = "http" if own.tls_cert is None else "https"
     host = f"[{own.host}]" if ":" in own.host else own.host
     return f"{scheme}://{host}:{port}"
@@ -275,22 +277,22 @@ class _UvicornServer(uvicorn.Server):
         self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start the server, and set `ready`."""
+        """Start the server, and then set the event `ready`."""
         await super().startup(sockets)
         self.ready.set()
 
     def make_connection(self) -> LimitedConnection:
-        """Return the protocol object of a new connection, which ConnectionLimiter accepts."""
+        """Return a new protocol object for one connection. ConnectionLimiter calls this method."""
         return LimitedConnection(self.config, self.server_state, self.lifespan.state)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture no signal, because the console's process handles signals itself."""
+        """Install no signal handlers, unlike uvicorn's own method: the process handles them."""
         yield
 
 
 def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
-    """Return the TLS settings of connections, or None if there is no certificate.
+    """Return the TLS settings of connections, or None if no certificate or no key is configured.
 
     Raises ConfigError.
     """
@@ -316,7 +318,7 @@ def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
 
 @contextmanager
 def _bound_socket(own: ConsoleSettings) -> Iterator[socket.socket]:
-    """Yield a socket that listens at the console's address. Raises ConfigError."""
+    """Yield a socket that listens at the console's address, then close it. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in own.host else socket.AF_INET
     try:
         listening = socket.create_server((own.host, own.port), family=family, backlog=_BACKLOG)

@@ -1,4 +1,4 @@
-"""The storage of every finished match's score sheet: at the match's end, and at each signature.
+"""Storage of score sheets. A sheet is stored when its match ends, and again when it changes.
 
 A table has the sheet only as long as it has the match. The console requests the sheet when the
 table's state shows a new version, and stores it for later.
@@ -30,7 +30,7 @@ SheetVersion = tuple[object, ...]
 
 
 class SheetKeeper:
-    """A task that requests the score sheets of all tables and stores them.
+    """A keeper that requests the score sheet of each finished match from its table and stores it.
 
     `write` runs the calls that store a sheet.
     """
@@ -49,13 +49,13 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Begin to watch the states of all tables, the present ones too, for finished matches."""
+        """Check each table for a finished match now, and again after each change of its state."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
 
     async def close(self) -> None:
-        """End all requests. A missing sheet is requested again when the console runs again."""
+        """Cancel all requests for sheets. The next start of the console repeats them."""
         self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -81,7 +81,7 @@ class SheetKeeper:
             self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
     async def _keep_current(self, table: str) -> None:
-        """Request a table's sheet repeatedly until its newest version is stored."""
+        """Repeat requests for a table's sheet until the newest version is stored or unavailable."""
         kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
@@ -93,7 +93,7 @@ class SheetKeeper:
             del self._tasks[table]
 
     async def _fetch(self, table: str, version: SheetVersion) -> bool:
-        """Request a table's sheet and store it. Return False if the request must be repeated."""
+        """Request and store a table's sheet, and return False if this must be tried again."""
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:

@@ -1,4 +1,4 @@
-"""The tables on the network, and their enrolment and removal while the console runs.
+"""A search for tables on the network, and functions that add and remove a console's tables.
 
 `TableDiscovery` finds tables that announce themselves. The console does not trust announcements. A
 person must read the last group of the fingerprint at the table itself. `dealtable keys admit`
@@ -48,7 +48,7 @@ _log = structlog.get_logger("console")
 
 
 class TableDiscovery:
-    """A search for tables on the network, which runs only while it is used.
+    """A search for tables on the network. It stops LISTEN_TIMEOUT_S after the last `list_found`.
 
     `interfaces` are addresses of this computer.
     """
@@ -65,9 +65,9 @@ class TableDiscovery:
         self.listen_error: str | None = None
 
     def list_found(self) -> tuple[TableAnnouncement, ...]:
-        """Return the tables found so far, sorted by name. Start the search if it does not run.
+        """Return the tables found until now, and start the search if it does not run.
 
-        `listen_error` is the reason why the search cannot run, or None.
+        They are sorted by name. `listen_error` is the reason why the search cannot run, or None.
         """
         loop = asyncio.get_running_loop()
         if self._stop_timer is not None:
@@ -79,7 +79,7 @@ class TableDiscovery:
         return tuple(sorted(found, key=lambda one: (natural_sort_key(one.table), one.fingerprint)))
 
     async def close(self) -> None:
-        """Stop the search and cancel the timers."""
+        """Stop the search, and wait until it has stopped."""
         self._stop()
         await asyncio.gather(*self._closing)
 
@@ -120,7 +120,7 @@ class TableDiscovery:
             task.add_done_callback(self._queries.discard)
 
     async def _query(self, zeroconf: Zeroconf, name: str) -> None:
-        """Request the address and the properties of an announced table, and store them."""
+        """Request the address and the properties of an announced table, and add it to `_found`."""
         info = AsyncServiceInfo(SERVICE_TYPE, name)
         with suppress(Error):
             if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
@@ -155,7 +155,7 @@ PortNumber = Annotated[int, Meta(ge=1, le=65_535)]
 
 
 class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A person's request to enrol a table.
+    """A person's request to add a table to the console.
 
     A table that was found on the network has a `handle`. For a table that was entered by hand, the
     other fields are set instead. `said` is the last group of the fingerprint, or the whole
@@ -199,7 +199,7 @@ async def remove_table(console: RefereeConsole, name: str) -> None:
 
 
 def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
-    """Return the tables of tables.toml, or () if this file cannot be read."""
+    """Return the tables in tables.toml, or () if there is no such file or it cannot be read."""
     if console.tables_file is None:
         return ()
     with suppress(ConfigError):
@@ -208,7 +208,7 @@ def enrolled_tables(console: RefereeConsole) -> tuple[ConfiguredTable, ...]:
 
 
 def discovery_of(console: RefereeConsole) -> TableDiscovery:
-    """Return the search for tables, which all users of the console share.
+    """Return the console's one search for tables on the network.
 
     It is created at the first use.
     """
@@ -225,7 +225,7 @@ def tcp_address(host: str, port: int) -> str:
 
 
 def announcement_handle(announced: TableAnnouncement) -> str:
-    """Return the identifier by which the browser names a found table.
+    """Return the identifier of a found table, which a browser sends to choose this table.
 
     The identifier does not contain the last group of the fingerprint.
     """
@@ -236,9 +236,9 @@ def announcement_handle(announced: TableAnnouncement) -> str:
 async def _announced_table(
     console: RefereeConsole, request: TableEnrolmentRequest
 ) -> ConfiguredTable:
-    """Return the configuration of a found table, with the address at which it answers.
+    """Return the configuration of a found table, with the first of its reachable addresses.
 
-    Raises RequestError.
+    Raises RequestError, also if the table is no longer announced or has no reachable address.
     """
     heard = discovery_of(console).list_found()
     one = next((one for one in heard if announcement_handle(one) == request.handle), None)
@@ -258,7 +258,7 @@ async def _announced_table(
 
 
 async def _table_by_hand(request: TableEnrolmentRequest) -> ConfiguredTable:
-    """Return the configuration of a table that was entered by hand. Raises RequestError."""
+    """Return a table's configuration from the values that a person typed. Raises RequestError."""
     if not request.id or not request.host or not request.certificate:
         raise RequestError(
             400, "a table needs a name, an address and its table.key", "须填台号、地址和table.key"
@@ -307,7 +307,7 @@ def _configured_table(
 
 
 async def _is_reachable(host: str, port: int) -> bool:
-    """Return whether a program accepts connections at this address."""
+    """Return whether a program at this address accepts a connection within two seconds."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             _, writer = await asyncio.open_connection(host, port)
@@ -330,9 +330,9 @@ def _unreachable(where: str) -> RequestError:
 async def _save_and_apply(
     console: RefereeConsole, name: str, configured: ConfiguredTable | None
 ) -> None:
-    """Add or replace a table in tables.toml, and apply the change without a restart.
+    """Add table `name` to tables.toml and the console, or remove it if `configured` is None.
 
-    If `configured` is None, remove the table. Raises RequestError.
+    No restart is needed. Raises RequestError.
     """
     file = console.tables_file
     if file is None:

@@ -1,4 +1,4 @@
-"""The known state of a table, and the interface of its source."""
+"""The last known state of a table, and the interface through which the console reads it."""
 
 import asyncio
 import re
@@ -22,10 +22,10 @@ StartTask = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
 
 class RunBlocking(Protocol):
-    """A function that runs blocking calls off the event loop, in the order of the calls."""
+    """A function that runs blocking calls outside the event loop, one after another."""
 
     async def __call__(self, call: Callable[[], Result], /) -> Result:
-        """Run `call` off the loop, and return its result or raise its error."""
+        """Run `call` outside the event loop, and return its result or raise its error."""
 
 
 class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +43,15 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     deal_due_since_ms: int | None = None
 
     def freshness(self, now_ms: int) -> tuple[Freshness, int]:
-        """Return whether the state is the table's present one, and since when (console's clock)."""
+        """Return (freshness, time), with the time of the last message if the freshness is live.
+
+        Otherwise it is the time since when the state may be old. Both are by the console's clock.
+        """
         return freshness_of(self.contact_times, now_ms)
 
 
 class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The condition of the database.
+    """The availability of the console's database, and the number of events still to be stored.
 
     `away_since_ms` is the time since when the database stores nothing (console's clock), or None.
     `why` is the database's own message. `waiting` is the number of events in memory. `refused` is
@@ -63,32 +66,30 @@ class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Tables(Protocol):
-    """The known states of the console's tables, as their feeds report them."""
+    """The interface of the console's tables: their last received states and events."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the ids of all tables, sorted by the numbers in them."""
+        """Return the ids of all tables in natural order (T2 before T10)."""
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return the known state of a table. Raises KeyError for an unknown table."""
+        """Return the last known state of a table. Raises KeyError for an unknown table."""
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with each table that has new data, at most 20 times a second for each
-        table.
-        """
+        """Call `callback` with the id of each changed table, at most 20 times a second for each."""
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Call `callback` once with each received public event."""
+        """Call `callback` once with each public event that is received from now on."""
 
     @property
     def store_status(self) -> StoreStatus:
-        """Return the condition of the database that stores the events."""
+        """Return since when the database is unavailable, and how many events wait in memory."""
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the stored times by `by_ms` after the console's clock was set."""
+        """Add `by_ms` to all times in memory, because the clock was changed by that amount."""
 
     async def wait_until_stored(self) -> None:
-        """Wait until the archive has all received events, or the database is unavailable."""
+        """Wait until all received events are stored or the database is unavailable."""
 
     def add(self, configured: ConfiguredTable) -> None:
         """Begin to receive the feed of a table. An existing table with its id is replaced."""
@@ -102,13 +103,13 @@ _log = structlog.get_logger("console")
 
 
 class Listeners(Generic[What]):
-    """The callbacks that are called for one kind of news."""
+    """The callbacks for one kind of notification, for example that a table has changed."""
 
     def __init__(self) -> None:
         self._callbacks: list[Callable[What, None]] = []
 
     def add(self, callback: Callable[What, None]) -> Unsubscribe:
-        """Add a callback. It is removed by a call of the returned function."""
+        """Add a callback, and return a function that removes it."""
         self._callbacks.append(callback)
 
         def undo() -> None:
@@ -133,7 +134,7 @@ _DIGITS: Final = re.compile(r"([0-9]+)")
 
 
 def natural_sort_key(name: str) -> tuple[str | int, ...]:
-    """Return a sort key that compares numbers in names as numbers, like static/js/rows.mjs."""
+    """Return a sort key with which T2 comes before T10, as in static/js/rows.mjs."""
     return tuple(
         int(part) if at % 2 else part.lower() for at, part in enumerate(_DIGITS.split(name))
     )

@@ -1,1 +1,1 @@
-"""One attempt of one deal, as pure functions: sequence, ledger, 27-lock, reducer."""
+"""Pure functions for one attempt: sequence of pockets, card ledger, 27-lock and state machine."""

@@ -1,8 +1,8 @@
-"""One attempt as a reducer: `step(attempt, event)` returns the next attempt and its effects.
+"""The state machine of one attempt: each observation leads to a new state and to effects.
 
-The function is pure. The card loop (controller/machine/attempts/card_loop.py) carries out the
-effects, and their results come back as further observations. The reducer sees no faces: a card is
-an index here, and its look a verdict without a face.
+`step(attempt, event)` is pure. The card loop (controller/machine/attempts/card_loop.py) carries out
+the effects, and their results come back as further observations. This module receives no faces: a
+card is an index here, and the result of a look is a verdict without a face.
 """
 
 from collections.abc import Callable
@@ -43,7 +43,7 @@ from controller.deal.observations import (
 
 
 class Stage(StrEnum):
-    """The stage of an attempt, named after what the attempt does or waits for."""
+    """A stage of an attempt: its present work, or its result (HELD, ENDED)."""
 
     READY = "ready"
     SHUFFLING = "shuffling"
@@ -55,7 +55,7 @@ class Stage(StrEnum):
 
 
 class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of one attempt. `sequence` has a pocket letter for each place."""
+    """The state of one attempt: its stage, its sequence of pocket letters, and its card ledger."""
 
     sequence: str
     passes: int
@@ -67,16 +67,14 @@ class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """Return the progress only, because the other fields contain pockets.
+        """Return a text with stage, card totals and the reasons of failure, but without any pocket.
 
         The pockets of cards are not public before the reveal.
         """
         return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return only the progress to the library `rich`, which would otherwise print every
-        field.
-        """
+        """Return only stage and ledger, so that the library `rich` does not print the pockets."""
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 
@@ -84,16 +82,15 @@ AttemptStep = tuple[AttemptState, tuple[AttemptEffect, ...]]
 
 
 def new_attempt(sequence: str, passes: int) -> AttemptState:
-    """Return an attempt before its first motion."""
+    """Return an attempt in its first state. The shuffler will make `passes` passes over the set."""
     return AttemptState(sequence=sequence, passes=passes, ledger=Ledger(expected=len(sequence)))
 
 
 def step(attempt: AttemptState, event: Observation) -> AttemptStep:
-    """Return the attempt after an observation, and the effects to carry out.
+    """Apply one observation to an attempt, and return the new state and the effects to carry out.
 
-    An event that cannot happen in a right attempt ends the attempt with a reason. After the end
-    (held or over) only AttemptStopped changes anything, and nothing changes the count of held
-    hands.
+    An observation that cannot happen in a correct attempt ends the attempt with a reason, also an
+    attempt with held hands. An ended attempt never changes.
     """
     if attempt.stage is Stage.ENDED:
         return attempt, ()
@@ -107,9 +104,10 @@ def step(attempt: AttemptState, event: Observation) -> AttemptStep:
 
 
 def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
-    """Return the attempt after the card in the window was sent to the tray instead of a pocket.
+    """Return the attempt with the route of card `index` changed from a pocket to the tray.
 
-    This is for a route of an earlier run of the daemon, which had stopped waiting for the card.
+    No command is sent: an earlier run of the daemon sent this route to the board, because the time
+    limit for the look at the card had ended.
     """
     after = book.with_fields(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
     return replace(attempt, ledger=after)
@@ -165,9 +163,10 @@ def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
 
 
 def _decide(attempt: AttemptState, verdict: CardVerdict) -> AttemptStep:
-    """Decide where the card in the window goes, or have it read again.
+    """Apply `verdict`: send the card to an outlet, read the card again, or end the attempt.
 
-    A doubled index always gets its second look.
+    An accepted card goes to its pocket, but a double feed (two cards under one index) goes to the
+    tray with any verdict. A card that fails again after two rounds of the tray ends the attempt.
     """
     card = attempt.ledger.cards[verdict.index - 1]
     if verdict.look is LookOutcome.REREAD and not card.doubled:
@@ -211,9 +210,10 @@ def _on_landed(attempt: AttemptState, event: CardLanded) -> AttemptStep:
 
 
 def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
-    """Handle an unexpected landing: a card in a wrong pocket, or a card that stuck to another card.
+    """End the attempt because a card landed in an outlet where no card was expected.
 
-    With no card on its way, it can only be the second of two cards that left as one.
+    The reason is DOUBLE_FEED if no card was on its way and the last card landed in this outlet:
+    two cards left the hopper as one. Otherwise the reason is WRONG_POCKET.
     """
     gated = [card for card in attempt.ledger.cards if card.gated is not None]
     flying = any(card.landed is None for card in gated)
@@ -230,7 +230,11 @@ def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
 
 
 def _advance(attempt: AttemptState) -> AttemptStep:
-    """Return the attempt with its next effect. While a card is on its way, nothing changes."""
+    """If hopper and path are empty, end the dealing or feed the cards of the tray again.
+
+    If places are open, the cards in the tray are fed again, or the attempt ends because the tray
+    has too few cards. If no place is open, the dealing ends with a request for the final count.
+    """
     after = attempt.ledger
     if any(card.landed is None for card in reversed(after.cards)):
         return attempt, ()
@@ -255,9 +259,9 @@ def _on_final_count(attempt: AttemptState, event: FinalCount) -> AttemptStep:
 
 
 _DEALING = frozenset({Stage.DEALING, Stage.REFEEDING})
-# Observations that may still come after every card has landed, and then mean nothing.
+# Observations that may still come after every card has landed. They are then ignored.
 _LATE_OBSERVATIONS = (CardVerdict, LookOverdue, SourceEmptied)
-# The stages in which a right attempt can bring each observation.
+# The stages in which each observation can arrive in a correct attempt.
 _LEGAL_STAGES: dict[type[Any], frozenset[Stage]] = {
     BothBegan: frozenset({Stage.READY}),
     ShufflerDone: frozenset({Stage.SHUFFLING}),

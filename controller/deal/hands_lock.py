@@ -1,6 +1,6 @@
-"""The 27-lock: every condition under which four hands may be released.
+"""The 27-lock: all conditions that must be true before four hands may be released.
 
-The dealer board keeps a lock of its own beside this one; a release needs both.
+The dealer board has a lock of its own. A release needs both locks to be open.
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tupl
 
 
 def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return the certain ones among the faults of the set of cards.
+    """Return the names of `set_faults`, but MISSING_CARD only if `all_there` is True.
 
-    While other cards are elsewhere in the machine (not `all_there`), no card is called missing,
-    because it may be one of them.
+    `all_there` is True if hopper, path and tray are empty, so all cards are in the pockets.
+    Otherwise the missing card may still be in hopper, path or tray.
     """
     return [name for name in set_faults if all_there or name != "MISSING_CARD"]
 

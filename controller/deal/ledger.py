@@ -1,4 +1,4 @@
-"""The ledger of cards: where each card of an attempt was seen, and nothing else.
+"""The ledger of one attempt: the place, the route and the landing of each card that was fed.
 
 Totals are derived from the ledger and never counted separately. A ledger is a value, and each
 observation makes a new one. Places: index i from the hopper has place i. The place of a card that
@@ -21,7 +21,7 @@ MAX_TRAY_ROUNDS = 2
 
 
 class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The record of one fed card in the ledger, or of two cards that were fed together."""
+    """The ledger's account of one fed card, or of two cards that were fed as one."""
 
     index: int
     place: int
@@ -34,19 +34,18 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     landed: str | None = None
 
     def __repr__(self) -> str:
-        """Return the index of the card, never its pocket."""
+        """Return the index of the card as text, never its pocket."""
         return f"Card(index={self.index})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return only the index to the library `rich`, which would otherwise print every field."""
+        """Return only the index, so that the library `rich` does not print the pocket."""
         return [("index", self.index)]
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """The account of all cards that an attempt has fed, and of the places still open in the
-    sequence.
+    """The accounts of all fed cards of an attempt, and the open places of the fair sequence.
 
-    The open places form a stack: the last one is filled next.
+    An open place needs a card from the tray. The last open place in the tuple gets a card first.
     """
 
     expected: int
@@ -54,19 +53,15 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     open_places: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        """Return the number of fed cards, never a pocket."""
+        """Return a text with the numbers of fed, refed and expected cards, but no pocket."""
         return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return only two numbers to the library `rich`, which would otherwise print every
-        field.
-        """
+        """Return only `fed` and `refed`, so that the library `rich` does not print the pockets."""
         return [("fed", self.fed), ("refed", self.refed)]
 
     def card(self, index: int) -> LedgerCard | None:
-        """Return the card with this number in the feeding order, or None if it did not come to
-        the window.
-        """
+        """Return the account of card `index`, or None if this card has not come to the window."""
         return self.cards[index - 1] if 0 < index <= len(self.cards) else None
 
     @property
@@ -92,24 +87,24 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return landed + min(doubles, self.expected - self.fed) - self.refed
 
     def count_landed(self) -> dict[str, int]:
-        """Return how many cards landed in each pocket and in the tray."""
+        """Return {outlet: number of cards in it} for the four pockets and the tray."""
         seen = Counter(card.landed for card in self.cards)
         return {seat: seen[seat] for seat in SEATS} | {TRAY: self.in_tray}
 
     def places(self) -> dict[int, int]:
-        """Return, for each card that landed in a pocket, its place in the sequence, by feed
-        index.
-        """
+        """Return {feed index: place in the sequence} of all cards that landed in a pocket."""
         return {card.index: card.place for card in self.cards if card.landed in SEATS}
 
     def count_tray_rounds(self, place: int) -> int:
-        """Return how many times a card for this place of the sequence was fed from the tray."""
+        """Return how many cards from the tray were fed for `place`, a place of the sequence."""
         return sum(card.from_tray and card.place == place for card in self.cards)
 
 
 def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
-    """Return the ledger after a card came to the window, or None if the sequence has no place
-    for it.
+    """Return the ledger with an account of card `index`, which has just come to the window.
+
+    Return None if `index` is not the next index, or if the sequence has no place left for this
+    card. `doubled` is True if the sensor detected two cards at once.
     """
     aside = ledger.open_places
     if not from_tray:
@@ -126,16 +121,16 @@ def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> 
 
 
 def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledger:
-    """Return the ledger with other values in the fields of one known card."""
+    """Return the ledger with some fields of card `index` changed to the values in `fields`."""
     card = replace(ledger.cards[index - 1], **fields)
     cards = (*ledger.cards[: index - 1], card, *ledger.cards[index:])
     return replace(ledger, cards=cards)
 
 
 def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
-    """Return the ledger after a card landed in `outlet`.
+    """Return the ledger after card `index` landed in `outlet`, a pocket or the tray.
 
-    The place of a card in the tray becomes open.
+    If the outlet is the tray, the place of the card becomes open.
     """
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
@@ -144,9 +139,10 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
-    """Return the ledger after the hopper became empty.
+    """Return the ledger in which each place that no card from the hopper reached is now open.
 
-    The places that no index reached then wait for cards of the tray. They are filled last.
+    After a double feed the hopper feeds fewer cards than there are places. Cards from the tray fill
+    the unreached places last.
     """
     unreached = range(ledger.expected, ledger.fed, -1)
     return replace(ledger, open_places=(*unreached, *ledger.open_places))

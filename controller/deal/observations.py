@@ -1,6 +1,6 @@
-"""What an attempt can see: events of the boards and the vault, without a face.
+"""The observations (inputs) and the effects (outputs) of an attempt, all without a face.
 
-A card is an index here, and its look a verdict. The file also has the effects of an attempt.
+Observations come from the boards and the vault. A card is only an index here, without a face.
 """
 
 from enum import StrEnum
@@ -9,7 +9,10 @@ import msgspec
 
 
 class LookOutcome(StrEnum):
-    """The vault's verdict on one card. The routing code receives nothing else about a face."""
+    """A verdict on a card: accept the card, read it again, or send it to the tray.
+
+    The code that routes cards receives nothing else about a face.
+    """
 
     ACCEPT = "accept"
     REREAD = "reread"
@@ -21,7 +24,7 @@ class ObservationBase(msgspec.Struct, frozen=True, gc=False):
 
 
 class BothBegan(ObservationBase, frozen=True):
-    """Both boards began the attempt, after they detected that pockets, path and tray were empty."""
+    """Both boards began the attempt. Before this, pockets, tray and path were empty."""
 
 
 class ShufflerDone(ObservationBase, frozen=True):
@@ -36,7 +39,7 @@ class CardAtReader(ObservationBase, frozen=True):
 
 
 class CardVerdict(ObservationBase, frozen=True):
-    """The vault has judged a look at a card. `why` names the fault if the card was not accepted."""
+    """The vault's verdict on card `index`. `why` names the fault if the card is not accepted."""
 
     index: int
     look: LookOutcome
@@ -44,45 +47,45 @@ class CardVerdict(ObservationBase, frozen=True):
 
 
 class LookOverdue(ObservationBase, frozen=True):
-    """The timeout of a card has passed, but only one of AT_READER and READ has arrived."""
+    """Only one of the events AT_READER and READ of card `index` arrived within the time limit."""
 
     index: int
 
 
 class CardGated(ObservationBase, frozen=True):
-    """The sensor after the gate detected a card on its way to `outlet`."""
+    """The sensor after the gate detected card `index` on its way to `outlet`."""
 
     index: int
     outlet: str
 
 
 class CardLanded(ObservationBase, frozen=True):
-    """A card landed in time after it passed the gate."""
+    """Card `index` landed in `outlet` within the time limit after it passed the gate."""
 
     index: int
     outlet: str
 
 
 class StrayLanded(ObservationBase, frozen=True):
-    """A card was detected in `outlet` although none was expected in it."""
+    """A card was detected in `outlet`, where no card was expected."""
 
     outlet: str
 
 
 class SourceEmptied(ObservationBase, frozen=True):
-    """The hopper is empty, or the tray if `tray` is True, and the path is clear."""
+    """The hopper (the tray, if `tray` is True) is empty, and no card is on the path."""
 
     tray: bool = False
 
 
 class LandingMissed(ObservationBase, frozen=True):
-    """A card passed the gate, and its landing was not detected in time."""
+    """Card `index` passed the gate, but no sensor detected its landing within the time limit."""
 
     index: int
 
 
 class AttemptStopped(ObservationBase, frozen=True):
-    """The attempt must end for a reason that is not about cards.
+    """The attempt must end for a reason outside the cards, for example a stalled motor.
 
     The reason is a name of the fault catalogue.
     """
@@ -91,10 +94,10 @@ class AttemptStopped(ObservationBase, frozen=True):
 
 
 class FinalCount(ObservationBase, frozen=True, kw_only=True):
-    """The counts that boards and vault report after the last card has landed.
+    """The sensors' state, the boards' counts and the set's faults, after the last card has landed.
 
-    Sensors are present levels. `board_*` and `reader_*` are the boards' own totals of this attempt.
-    `set_faults` is the vault's verdict on the set, as names of the fault catalogue.
+    The sensors show the present state. `board_*` and `reader_*` are the boards' own totals of this
+    attempt. `set_faults` is the vault's verdict on the set, as names of the fault catalogue.
     """
 
     hopper_empty: bool
@@ -126,51 +129,51 @@ Observation = (
 
 
 class AttemptEffectBase(msgspec.Struct, frozen=True, gc=False):
-    """The base class of all effects of an attempt."""
+    """The base class of all effects: actions that the card loop carries out for an attempt."""
 
 
 class ShuffleCards(AttemptEffectBase, frozen=True):
-    """Run the shuffler."""
+    """Run the shuffler for `passes` passes over the set."""
 
     passes: int
 
 
 class FeedCards(AttemptEffectBase, frozen=True):
-    """Feed the cards up to index `upto`, from the tray if `tray`, otherwise from the hopper."""
+    """Feed cards up to index `upto`, from the tray if `tray` is True, else from the hopper."""
 
     upto: int
     tray: bool = False
 
 
 class RouteCard(AttemptEffectBase, frozen=True):
-    """Send the card in the window to this outlet (a pocket or the tray)."""
+    """Send card `index`, which is in the window, to `outlet` (a pocket or the tray)."""
 
     index: int
     outlet: str
 
 
 class RereadCard(AttemptEffectBase, frozen=True):
-    """Read the card in the window again."""
+    """Read card `index`, which is in the window, again."""
 
     index: int
 
 
 class AwaitLook(AttemptEffectBase, frozen=True):
-    """Start the timeout in which both AT_READER and READ of one card must arrive."""
+    """Start the time limit within which both AT_READER and READ of card `index` must arrive."""
 
     index: int
 
 
 class RequestFinalCount(AttemptEffectBase, frozen=True):
-    """Query both boards and the vault, and pass their answers back as a FinalCount."""
+    """Request the boards' final counts and the vault's verdict on the set: a FinalCount."""
 
 
 class HoldHands(AttemptEffectBase, frozen=True):
-    """Hold four right hands, because all conditions of the 27-lock are true."""
+    """Hold the hands in the machine: they are right, and the 27-lock allows their release."""
 
 
 class RefuseHands(AttemptEffectBase, frozen=True):
-    """Stop the boards, because the attempt ends without hands for these reasons."""
+    """Stop the boards, because the attempt failed. `reasons` has the names of the faults."""
 
     reasons: tuple[str, ...]
 

@@ -1,7 +1,7 @@
-"""The fair sequence of pockets: context, commitment, cut and the resulting order.
+"""The fair sequence of pockets (made from seed and cut), and the commitments to seed and hands.
 
-PROOF.md beside this file defines the same for readers of any language, and vectors.json has test
-vectors. This module must not import faces.
+PROOF.md beside this file defines the same without code, and vectors.json has test vectors. This
+module must not import faces.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ _RATE_BYTES = 136
 def context(
     table_key: str, match_id: str, deal: int, attempt: int, profile_hash: bytes, set_id: str
 ) -> bytes:
-    """Return the context of an attempt as bytes, so that its proof is valid for no other attempt.
+    """Return the bytes that identify one attempt. A proof with them is valid for no other attempt.
 
     `table_key` is the table's public key as text, `profile_hash` has 32 raw bytes.
     """
@@ -32,16 +32,17 @@ def context(
 
 
 def commitment(bound_to: bytes, seed: bytes) -> bytes:
-    """Return the commitment to a seed, 32 bytes that are published before anybody cuts."""
+    """Return the commitment to `seed` for one attempt. `bound_to` is the attempt's `context`."""
     return hashlib.sha256(
         length_prefixed("dealtable/commit/1") + bound_to + length_prefixed(seed)
     ).digest()
 
 
 def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
-    """Return the commitment to the hands, 32 bytes that are published before their release.
+    """Return the hash of the hands in `record`. It is published before the hands are released.
 
-    `record` has one face byte per place; `nonce` hides it.
+    `committed` is the commitment to the seed. `record` has one face byte for each place. `nonce` is
+    a random number, so that the record cannot be guessed from the hash.
     """
     return hashlib.sha256(
         length_prefixed("dealtable/hands/1")
@@ -52,18 +53,18 @@ def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
 
 
 def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
-    """Return one pocket letter for each place; `sequence[i - 1]` belongs to feed index i.
+    """Return the pocket letter of each card, in the order in which the hopper feeds the cards.
 
-    `cut` is the players' number, None for an uncut deal. Raises ValueError for a number of cards
-    that four pockets cannot share or a byte cannot draw.
+    Letter i - 1 belongs to feed index i. `cut` is the player's number, or None without a cut.
+    Raises ValueError for a number of cards that four pockets cannot share or a byte cannot draw.
     """
     return fair_order(_draws(committed, seed, cut), cards)
 
 
 def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
-    """Yield the places (1…cards) whose cards are tried one after another as the turned-up card.
+    """Yield an endless series of random places (1…cards), to choose the card that is turned up.
 
-    Use the next one if the rulebook rejects a card.
+    The caller takes the first place with a card that the rulebook accepts for choosing the leader.
     """
     below = _draws(committed, seed, cut)
     fair_order(below, cards)
@@ -72,7 +73,7 @@ def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -
 
 
 def fair_order(below: Callable[[int], int], cards: int) -> str:
-    """Return the pocket letters in a random order, for which `below` draws the random numbers.
+    """Return the pocket letters of all cards in an order that the random numbers of `below` give.
 
     `below(bound)` draws each of 0…bound-1 equally often. Each of the cards! / ((cards/4)!)^4 orders
     has equally many draws.
@@ -87,11 +88,11 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
 
 
 def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
-    """Return a function `below(bound)` that draws equally likely numbers below `bound` from a
-    stream of bytes.
+    """Return a function `below(bound)` that returns a random number from 0 to bound-1.
 
-    A byte after the last full run is discarded, because the remainder of every byte would favour
-    small numbers. `below` raises StopIteration when the stream has ended.
+    `stream` yields the random bytes for it. All numbers are equally likely. A byte after
+    the last full run is discarded, because its remainder would favour small numbers. `below` raises
+    StopIteration when the stream has ended.
     """
 
     def below(bound: int) -> int:
@@ -116,7 +117,7 @@ def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], in
 
 
 def _blocks(first: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Yield the output of an extendable hash function in parts, without end."""
+    """Yield an endless hash as blocks of bytes. `first(n)` returns its first n bytes."""
     given, size = 0, _RATE_BYTES
     while True:
         block = first(size)

@@ -1,4 +1,4 @@
-"""Checks of the serial ports, the boards at the ports, their adapters, and the panel's pins."""
+"""Checks of the serial ports, their USB converters, the boards, and the panel's pins."""
 
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ _KERNEL_NAMES: Final = ("/dev/tty", "/dev/serial")
 
 
 def check_ports(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that each serial port exists, and that only the machine can use it."""
+    """Check that each serial port exists, and that only the machine process can use it."""
     for board in BOARDS:
         yield from _check_port(f"{board} port", config, facts.ports[board], facts)
 
@@ -57,7 +57,7 @@ def _check_port(
 
 
 def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that no serial adapter delays received bytes."""
+    """Check that no USB serial converter delays received bytes for more than USB_LATENCY_MS."""
     late = False
     for board in BOARDS:
         port = facts.ports[board]
@@ -75,7 +75,7 @@ def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_boards(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that each board is the one in the configuration and has the shipped firmware."""
+    """Check that each board matches the configuration, and has the firmware of this release."""
     of: dict[BoardKind, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
     for board in BOARDS:
         if facts.ports[board].device:
@@ -124,7 +124,7 @@ def _board_text(welcome: Welcome) -> str:
 
 
 def check_pins(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the panel's pins are configured and can be used."""
+    """Check that `panel.pins` fits this table, and that the machine can use the panel's pins."""
     wanted, known = config.panel.pins, facts.pins
     if wanted == "lgpio":
         yield from _check_lgpio(known, config.table.user or "this user")

@@ -1,4 +1,4 @@
-"""Facts of this computer, from /proc, /sys and /run under a root that tests can replace."""
+"""Facts of this computer, read from /proc, /sys and /run. Tests can replace the root folder."""
 
 import ctypes
 import os
@@ -32,7 +32,7 @@ RunProgram = Callable[[Sequence[str]], str | None]
 
 
 class Computer:
-    """The access of the doctor to files, to the kernel's clock and to programs.
+    """The doctor's access to this computer: to its files, its programs and the kernel's clock.
 
     All files are under `root`. `run` returns the output of a program, or None if the program does
     not exist or fails. `synchronized` returns whether the kernel's clock is synchronised, or None
@@ -50,32 +50,32 @@ class Computer:
         self.is_synchronized = synchronized or _is_clock_synchronized
 
     def path_of(self, path: str) -> Path:
-        """Return the place under `root` of a path that begins with "/"."""
+        """Return `path`, which begins with "/", as a path inside the folder `root`."""
         return self.root / path.lstrip("/")
 
     def read_text(self, path: str) -> str | None:
-        """Return the text of a file without blanks at its ends, or None if it cannot be read."""
+        """Return the text of a file, stripped of blanks and NULs, or None if it cannot be read."""
         try:
             return self.path_of(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
         except OSError:
             return None
 
     def read_number(self, path: str, base: int = 10) -> int | None:
-        """Return the whole number in a file, or None if the file has none."""
+        """Return the whole number in a file, or None if the file is unreadable or has no number."""
         try:
             return int(self.read_text(path) or "", base)
         except ValueError:
             return None
 
     def find_paths(self, pattern: str) -> list[str]:
-        """Return the paths that match a pattern such as "/dev/gpiochip*", sorted."""
+        """Return all paths that match a pattern such as "/dev/gpiochip*", in sorted order."""
         found = self.root.glob(pattern.lstrip("/"))
         return sorted(f"/{path.relative_to(self.root)}" for path in found)
 
     def list_locks(self) -> Iterator[tuple[int, str]]:
-        """Yield a process id and a file for each lock that a process has on a file.
+        """Yield (process id, name of the locked file) for each file lock (flock) of a process.
 
-        The file is "MAJOR:MINOR:INODE", as in the kernel's list.
+        The name is "MAJOR:MINOR:INODE", as in the kernel's list (see lock_name).
         """
         for line in (self.read_text("/proc/locks") or "").splitlines():
             words = line.split()
@@ -83,12 +83,12 @@ class Computer:
                 yield int(words[4]), words[5]
 
     def process_name(self, pid: int) -> str:
-        """Return the name of the process with the id `pid`, or "?"."""
+        """Return the name of the process `pid`, or "?" if the name cannot be read."""
         return self.read_text(f"/proc/{pid}/comm") or "?"
 
 
 def lock_name(status: os.stat_result) -> str:
-    """Return the name that a file has in the kernel's list of locks."""
+    """Return the name of a file in the kernel's list of locks. `status` is the file's stat."""
     major, minor = os.major(status.st_dev), os.minor(status.st_dev)
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
@@ -109,7 +109,7 @@ def _run_program(words: Sequence[str]) -> str | None:
 
 
 def _is_clock_synchronized() -> bool | None:
-    """Return True if the kernel's clock is synchronised, or None if that is not known.
+    """Return whether the kernel's clock is synchronised, or None if adjtimex cannot be read.
 
     adjtimex is called without a mode, so that it changes nothing.
     """
@@ -134,7 +134,7 @@ _LISTEN_STATE: Final = "0A"
 
 
 def find_lock_holder(computer: Computer, file: Path) -> int | None:
-    """Return the id of the process that has locked a file, or None if there is none."""
+    """Return the id of the process that has locked `file`, or None if it is not locked."""
     try:
         name = lock_name(file.stat())
     except OSError:
@@ -166,10 +166,7 @@ def read_port(computer: Computer, path: str, user: User) -> PortFacts:
 def _find_holders(
     computer: Computer, device: str, status: os.stat_result
 ) -> tuple[tuple[PortHolder, ...], bool]:
-    """Return the processes that have a device open.
-
-    The second value is True if some processes could not be examined.
-    """
+    """Return the other processes that have `device` open, and whether some may be missing."""
     name = lock_name(status)
     locks = {pid for pid, locked in computer.list_locks() if locked == name}
     having, blind = set(locks), False
@@ -191,7 +188,7 @@ def _find_holders(
 
 
 def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
-    """Return the facts of the pins that the panel is connected to."""
+    """Return the facts of the panel's pins. `user` is the machine's user."""
     chips = []
     for path in computer.find_paths("/dev/gpiochip*"):
         status = computer.path_of(path).stat()
@@ -206,10 +203,10 @@ def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
 
 
 def _is_lg_wd_set(computer: Computer) -> bool | None:
-    """Return True if the machine process starts with the variable LG_WD, a folder for the
-    library lgpio.
+    """Return whether the variable LG_WD (a folder for the library lgpio) is set for the machine.
 
-    None means that the start of the machine is not known.
+    It counts as set if this process has it, or if the machine's systemd unit sets it. Return None
+    if this process does not have it and no unit is installed.
     """
     if _LG_WD in os.environ:
         return True
@@ -224,7 +221,7 @@ def _is_lg_wd_set(computer: Computer) -> bool | None:
 
 
 def read_disk(folder: Path, user: User) -> DiskFacts:
-    """Return the facts of the disk that contains a folder. The folder may not exist yet."""
+    """Return facts of the disk of `folder`, which may not exist yet. `user` runs the machine."""
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -238,9 +235,9 @@ def read_disk(folder: Path, user: User) -> DiskFacts:
 
 
 def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> MemoryFacts:
-    """Return facts about whether secrets in memory can get onto a disk.
+    """Return the facts that show whether secrets in memory could be written to a disk.
 
-    `machine` is the process id of the running machine.
+    `machine` is the process id of the machine process, or None if it does not run.
     """
     # The folder may not exist yet.
     place, kind, depth = Path(os.path.realpath(runtime_dir)), None, 0
@@ -274,7 +271,7 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
 
 
 def read_supply(computer: Computer) -> SupplyFacts:
-    """Return the power facts of a Raspberry Pi, and the temperature of any computer."""
+    """Return the state of a Raspberry Pi's power supply, and the temperature of any computer."""
     throttled = computer.read_number(_THROTTLED, 16)
     if throttled is None:
         said = computer.run(("vcgencmd", "get_throttled")) or ""
@@ -298,7 +295,7 @@ def read_supply(computer: Computer) -> SupplyFacts:
 
 
 def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | None:
-    """Return the facts of a table's two services, or None if systemd does not run here."""
+    """Return facts of the two systemd services of `table`, or None if systemd does not run here."""
     if not computer.path_of("/run/systemd/system").is_dir():
         return None
     found = []
@@ -313,7 +310,7 @@ def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | 
 
 
 def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return the addresses whose TCP port a program of this computer already uses."""
+    """Return those `addresses` that have a port at which a program listens on this computer."""
     ports = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in (computer.read_text(path) or "").splitlines()[1:]:

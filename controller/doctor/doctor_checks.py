@@ -79,7 +79,7 @@ def check_disk(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_runtime_dir(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the folder with the keys of the present deal is on no disk."""
+    """Check that the folder with the keys of the present deal is in memory, not on a disk."""
     folder, kind = config.table.runtime_dir, facts.memory.runtime_on
     if kind is None:
         yield unknown("runtime_dir", f"the file system of {folder}", f"findmnt -T {folder}")
@@ -104,7 +104,7 @@ def check_swap(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_core_dumps(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that no program receives the memory of a crashed process (a core dump)."""
+    """Check that no core dump (the memory of a crashed process) is stored or collected."""
     pattern, limit = facts.memory.core_pattern, facts.memory.core_limit
     if limit is not None and limit != "0 0":
         do = "start it by its unit or by `dealtable run`, and nothing else"
@@ -119,7 +119,7 @@ def check_core_dumps(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_power(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the power supply keeps its voltage and the processor keeps its speed."""
+    """Check that voltage and processor speed have not dropped since the computer started."""
     bits, alarm = facts.supply.throttled, facts.supply.has_alarm
     if bits is None and alarm is None:
         do = "on a Raspberry Pi: vcgencmd get_throttled, as root"
@@ -139,7 +139,7 @@ def check_power(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_heat(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the processor is not so hot that it becomes slower."""
+    """Check that the computer is not too hot. A hot processor runs slower."""
     celsius = facts.supply.celsius
     if celsius is None:
         yield unknown("temperature", "no sensor measures it", "feel whether the box is hot")
@@ -182,7 +182,7 @@ def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that every library can be imported, and that ZeroMQ supports encryption."""
+    """Check that all needed libraries can be imported, and that ZeroMQ supports encryption."""
     for part in facts.libraries:
         if part.trouble:
             what = f"{part.name} cannot be imported: {part.trouble}"
@@ -194,7 +194,7 @@ def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the installed program is a release without any changed file.
+    """Check that the installed program is a signed release, and that none of its files changed.
 
     It must not be older than a release that the table has used before.
     """
@@ -226,7 +226,7 @@ _LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
 def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that the table has its keys, and a chief's key with which it can encrypt deals."""
+    """Check that the table has its own keys and a chief's key, and that no key expires soon."""
     known, place = facts.keys, config.gateway_dir
     if known.closed_folder:
         what = f"what {known.closed_folder} holds, which is closed to this user"
@@ -253,7 +253,7 @@ def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that machine and gateway run as two users who cannot read each other's files."""
+    """Check that machine and gateway are configured as two separate users that exist."""
     if facts.users_problem:
         yield red("users", facts.users_problem, "do that, or start `dealtable run` once as root")
     elif config.gateway.user is None:
@@ -264,7 +264,7 @@ def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that both processes of the table run, and that they start with the computer."""
+    """Check that both services of the table run, and that they start with the computer."""
     if facts.services is None:
         yield unknown("services", "systemd does not run it", "see that something starts the table")
         return
@@ -284,7 +284,7 @@ def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
 
 
 def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
-    """Check that a gateway serves the table and that its feed can be received."""
+    """Check that the table's feed can be received, and that the table has no alert."""
     known = facts.feed
     if known.address is None:
         addresses = (config.gateway.feed, config.gateway.commands)
@@ -329,14 +329,14 @@ DOCTOR_CHECKS: Final[Mapping[str, tuple[DoctorCheck, ...]]] = {
     ),
     "table": (check_users, check_keys, check_services, check_feed),
 }
-"""All checks by subject, in the order of the page.
+"""All checks of each subject, in the order of the page.
 
 A technician repairs the red findings in this order.
 """
 
 
 def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[DoctorFinding, ...]]:
-    """Return the findings of all checks by subject. Each check has at least one finding."""
+    """Run all checks and return {subject: findings}, for example the subject `boards`."""
     return {
         about: tuple(one for check in checks for one in check(config, facts))
         for about, checks in DOCTOR_CHECKS.items()

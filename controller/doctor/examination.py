@@ -1,6 +1,6 @@
-"""The findings of an examination, and the page that lists them.
+"""The results of all checks of the doctor (an examination), and the page that lists them.
 
-Each finding has a light, a text and an advice.
+Each result is a finding with a colour and a text. A finding that is not green also has an advice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ import msgspec
 
 
 class FindingLight(StrEnum):
-    """The colour of a finding, which shows how serious the finding is.
+    """The colour of a finding: how serious the problem is. GREEN: there is no problem.
 
     UNKNOWN: the fact is not available on this computer, which is neither good nor bad.
     """
@@ -23,10 +23,10 @@ class FindingLight(StrEnum):
 
 
 class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
-    """One finding: the state of the thing that was checked, and what to do about it.
+    """One result of a check, good or bad: the thing that was checked, its state, and the remedy.
 
-    `check`: the thing. `do`: the next action, which only a green finding lacks. Raises ValueError
-    for a green light with an action, and for another light without an action.
+    `check`: the thing. `text`: its state. `do`: the next action. Only a green finding has no
+    action. Raises ValueError for a green finding with an action, or another finding without one.
     """
 
     check: str
@@ -35,7 +35,7 @@ class DoctorFinding(msgspec.Struct, frozen=True, gc=False):
     do: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a green finding has an action, or if another finding has none."""
+        """Raise ValueError if a green finding has an action, or if any other finding has none."""
         if (self.light is FindingLight.GREEN) == bool(self.do):
             raise ValueError(f"{self.check}: {self.light} and the next action {self.do!r}")
 
@@ -44,24 +44,24 @@ DoctorFindings = Iterator[DoctorFinding]
 
 
 def green(check: str, text: str) -> DoctorFinding:
-    """Return a finding for a correct state."""
+    """Return a green finding: the thing `check` is right, and `text` describes its state."""
     return DoctorFinding(check, FindingLight.GREEN, text)
 
 
 def amber(check: str, text: str, do: str) -> DoctorFinding:
-    """Return a finding for a fault that needs attention but does not prevent dealing."""
+    """Return an amber finding: a problem that needs attention but does not prevent dealing."""
     return DoctorFinding(check, FindingLight.AMBER, text, do)
 
 
 def red(check: str, text: str, do: str) -> DoctorFinding:
-    """Return a finding for a fault that prevents dealing or breaks a guarantee of the table."""
+    """Return a red finding: a problem that prevents dealing or breaks a guarantee."""
     return DoctorFinding(check, FindingLight.RED, text, do)
 
 
 def unknown(check: str, what: str, do: str) -> DoctorFinding:
-    """Return a finding for a fact that cannot be known on this computer.
+    """Return an UNKNOWN finding: on this computer the doctor cannot find the fact `what`.
 
-    `do` is the way to learn the fact.
+    `do` is another way to find this fact.
     """
     return DoctorFinding(check, FindingLight.UNKNOWN, f"not known on this computer: {what}", do)
 
@@ -77,9 +77,9 @@ _CHECK_WIDTH: Final = 13
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
-    """The results of all checks, with the same fields as the JSON output.
+    """The findings of all checks of one table, with the same fields as the JSON output.
 
-    `verdict` is the worst light.
+    `verdict` is the colour of the worst finding. `findings` has the findings of each subject.
     """
 
     table: str
@@ -94,7 +94,7 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | None]]:
-    """Yield the lines of the page, each with the colour of its finding or None."""
+    """Yield (line, colour) for each line of the doctor's page. A heading has the colour None."""
     kind = "simulated table" if examination.simulated else "table"
     yield f"{kind} {examination.table}, {examination.time}", None
     for part, findings in examination.findings.items():
@@ -107,7 +107,7 @@ def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | N
 
 
 def summary_line(examination: Examination) -> str:
-    """Return the last line of the page: the conclusion, and how many findings are not green."""
+    """Return the last line of the page: a conclusion, and how many findings are not green."""
     lights = (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
     reds, ambers, unknowns = map(examination.count, lights)
     if reds:

@@ -1,4 +1,4 @@
-"""All facts of a table and its computer, as values.
+"""Types of the facts about a table, its program and its computer, which the doctor checks.
 
 None means that a fact is not available on this computer.
 """
@@ -13,9 +13,7 @@ from drivers.link.frames import Welcome
 
 
 class PythonFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the Python interpreter: its version, whether it has 32 or 64 bits, the kind of
-    computer.
-    """
+    """Facts of the Python interpreter: its version, 32 or 64 bits, and the kind of computer."""
 
     version: tuple[int, int, int]
     bits: int
@@ -23,7 +21,10 @@ class PythonFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a library: its version, or why it cannot be imported. `curve`: ZeroMQ has CURVE."""
+    """Facts of a library: its version, or in `trouble` the reason why it cannot be imported.
+
+    `curve`: whether ZeroMQ supports CURVE encryption, None for any other library.
+    """
 
     name: str
     version: str = ""
@@ -32,9 +33,9 @@ class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the release that the program's manifest names.
+    """Facts of the installed release, from its manifest (the signed list of its files).
 
-    `signed`: by the named key. None means that no key was named.
+    `signed`: the key that the technician named signed it. None means that no key was named.
     """
 
     version: str
@@ -44,7 +45,7 @@ class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ProgramFacts(msgspec.Struct, frozen=True):
-    """Facts of the installed program.
+    """Facts of the installed program: its version, its release, and its changed files.
 
     `release`: None for a checkout. `differences`: a line for each file that differs from the
     release, or for a release older than one that the table has used. `firmware`: the hash of the
@@ -61,7 +62,7 @@ class ProgramFacts(msgspec.Struct, frozen=True):
 class PortHolder(msgspec.Struct, frozen=True, gc=False):
     """A process that has a serial port open.
 
-    `has_lock`: it locks the port against others that ask for the lock.
+    `has_lock`: the process has locked the port, so others that ask for the lock do not get it.
     """
 
     pid: int
@@ -70,12 +71,13 @@ class PortHolder(msgspec.Struct, frozen=True, gc=False):
 
 
 class PortFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of a serial port. `device`: the real path of the port, "" if the port does not exist.
+    """Facts of a serial port: the users who may use it, and the processes that have it open.
 
+    `device`: the real path of the port, "" if the port does not exist.
     `is_terminal`: the port is a character device. `is_usable`: the machine's user may read and
     write the port. `is_open_to_all`: all users may read or write the port. `holders`: the processes
     that have the port open. `holders_incomplete`: this user cannot see all holders. `latency_ms`:
-    the timer of an adapter that has one.
+    how long its USB converter may delay received bytes, None without such a timer.
     """
 
     path: str
@@ -89,7 +91,7 @@ class PortFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
-    """The answer of a board to the message HELLO.
+    """The answer of a board to the message HELLO, or the reason why this answer is missing.
 
     `fault`: the name of the fault in the catalogue, "" for the correct board. `cause` and `action`
     are its texts. `welcome`: None if the board did not answer. `why_not_asked`: the reason if no
@@ -104,7 +106,7 @@ class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class PinFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the pins that the panel is connected to.
+    """Facts of the GPIO pins of the panel: whether they exist and can be used.
 
     `model`: the model of the computer. `chips`: the existing GPIO chips, each with whether the
     machine's user may use it. `has_socket`: the socket of a simulated panel exists. `lg_wd`: the
@@ -119,7 +121,7 @@ class PinFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class ClockFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the wall clock. `synchronized`: as the kernel reports, None if not available."""
+    """The time of the wall clock, and whether this clock is synchronised (None: not known)."""
 
     now: datetime
     synchronized: bool | None = None
@@ -139,7 +141,7 @@ class DiskFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class MemoryFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts about whether secrets in memory can be written to a disk.
+    """Facts that show whether secrets in memory could be written to a disk.
 
     `runtime_on`: the kind of file system of runtime_dir. `swaps`: the swap devices, without
     compressed memory. `core_pattern`: the target of the kernel's core dumps. `core_limit`: the
@@ -174,10 +176,11 @@ class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class KeyFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the table's keys and of the admitted clients.
+    """Facts of the table's own keys and of the keys of its admitted clients.
 
-    `trouble`: the first fault found. `closed_folder`: a folder that this user may not read.
-    `are_missing`: there are no keys yet.
+    `chiefs`, `clients`: how many are admitted. `expiring`, `expired`: names of clients whose key
+    ends within a week, or has ended. `trouble`: the first problem found. `closed_folder`: a
+    folder that this user may not read. `are_missing`: there are no keys yet.
     """
 
     chiefs: int = 0
@@ -190,7 +193,7 @@ class KeyFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedFacts(msgspec.Struct, frozen=True, gc=False):
-    """Facts of the feed that the table's gateway publishes.
+    """Facts of the table's feed: its address, and the received state or the error.
 
     `address`: None if no gateway runs. `state_text`: the state received through CURVE. `trouble`:
     why no state was received. `has_no_key`: no admitted key is available here. `taken_addresses`:
@@ -206,11 +209,11 @@ class FeedFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class DoctorFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """All facts that one examination of a table has collected.
+    """All facts that the doctor has collected for one examination of a table.
 
     `machine_pid`: the process that runs the table, if there is one. `state_unreadable`: this user
-    may not read the state folder, so a machine may run unseen. `users_problem`: the fault of the
-    two users, "" if there is none. `services`: None without systemd.
+    may not read the state folder, so a machine may run unseen. `users_problem`: the problem
+    with the two users, "" if there is none. `services`: None without systemd.
     """
 
     config_file: Path

@@ -1,1 +1,1 @@
-"""The network process: the feed, the commands and the keys. It never receives a hidden face."""
+"""The gateway process, which serves clients on the network. It never receives a hidden face."""

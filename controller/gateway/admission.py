@@ -22,7 +22,7 @@ COMMAND_BURST: Final = 200.0
 The number is an estimate.
 """
 _MAX_KEYS: Final = 1000
-"""The most keys to remember. Only clients that are admitted and removed again make more."""
+"""The most clients to remember. More appear only if clients are admitted and removed again."""
 
 
 class ConnectedPeer(NamedTuple):
@@ -36,10 +36,10 @@ class ConnectedPeer(NamedTuple):
 
 
 class RateLimiter:
-    """A limit on the messages of each key.
+    """A limit on the rate of messages, separate for each client (a token bucket).
 
-    Each key has at most `burst` tokens, and gains `per_s` tokens a second. Each message costs one
-    token.
+    Each client (`key`) has at most `burst` tokens, and gains `per_s` tokens a second. Each message
+    costs one token.
     """
 
     def __init__(self, per_s: float = COMMANDS_PER_S, burst: float = COMMAND_BURST) -> None:
@@ -47,7 +47,7 @@ class RateLimiter:
         self._left: dict[str | ConnectedPeer, tuple[float, float]] = {}
 
     def try_take(self, key: str | ConnectedPeer, now_s: float) -> bool:
-        """Return True if `key` may send a message now, and count that message."""
+        """Take one token of client `key` and return True, or return False if no token is left."""
         left, since_s = self._left.get(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - since_s) * self._per_s)
         allowed = left >= 1
@@ -65,7 +65,7 @@ _log = structlog.get_logger("gateway")
 
 
 class Authenticator:
-    """A part that accepts or refuses each new connection of one ZeroMQ context.
+    """A handler that accepts or refuses each new connection of one ZeroMQ context.
 
     Create it before the sockets that it secures. `refusal_of_peer` returns the reason why a peer is
     refused now, or None. `refused_by_reason` counts failed handshakes by that reason.
@@ -86,7 +86,7 @@ class Authenticator:
         self._socket.bind(ZAP_ENDPOINT)
 
     def secure_socket(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
-        """Make `socket` a CURVE server with the table's secret key (Z85) and this authenticator.
+        """Encrypt `socket` with the table's secret key (Z85). Only admitted clients can connect.
 
         The domain is enforced: otherwise libzmq would admit everybody if the authenticator were
         missing.
@@ -97,13 +97,13 @@ class Authenticator:
         socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
 
     async def serve(self) -> None:
-        """Answer handshakes until this task is cancelled."""
+        """Accept or refuse each new connection until this task is cancelled."""
         while True:
             request = await self._socket.recv_multipart()
             await self._socket.send_multipart(self._answer(request))
 
     def close(self) -> None:
-        """Close the handler's socket. Handshakes in progress fail."""
+        """Close the socket that receives requests for admission. Handshakes in progress fail."""
         self._socket.close()
 
     def _answer(self, request: list[bytes]) -> list[bytes]:
@@ -145,7 +145,7 @@ class AdmittedKeys:
         self._banned_until_s: dict[ConnectedPeer, float] = {}
 
     def ban(self, peer: ConnectedPeer) -> None:
-        """Refuse a peer for `BAN_TIME_S`, because it used resources that other clients need.
+        """Refuse `peer` for BAN_TIME_S seconds, because it sent too many subscriptions to the feed.
 
         A client with the same key at another address stays connected.
         """
@@ -166,9 +166,7 @@ class AdmittedKeys:
         return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def no_longer_admitted(self, peers: Iterable[ConnectedPeer]) -> list[str]:
-        """Return the names (or the keys, without names) of those peers that are no longer
-        admitted.
-        """
+        """Return the name (or else the key) of each peer in `peers` that is no longer admitted."""
         roster = self._roster.current()
         found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [
@@ -178,7 +176,7 @@ class AdmittedKeys:
         ]
 
     def count_expiring(self) -> int:
-        """Return the number of keys that expire within a week. Each such key is logged once."""
+        """Return how many valid keys expire within a week. Each such key is logged once."""
         ending = self._roster.expiring_clients()
         for client in ending:
             if client.curve not in self._logged_expiring:

@@ -1,4 +1,4 @@
-"""The announcement of a table on the network.
+"""The announcement of a table's addresses and keys on the local network (multicast DNS).
 
 With it, a console finds the table without configuration. A table is announced only with `[gateway]
 announce = true`, and only at the addresses at which the feed listens. A failure is logged, and the
@@ -23,14 +23,14 @@ from controller.host.loggers import structlog
 from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, fingerprint, read_certificate
 
 ADDRESS_CHECK_INTERVAL_S: Final = 15.0
-"""Seconds between two checks whether this computer has other addresses."""
+"""Seconds between two checks whether the addresses of this computer have changed."""
 _log = structlog.get_logger("gateway")
 
 
 async def announce(
     config: TableConfig, endpoints: Endpoints, check_interval_s: float = ADDRESS_CHECK_INTERVAL_S
 ) -> None:
-    """Announce the table at this computer's present addresses until this task is cancelled.
+    """Announce the table until cancelled. If this computer's addresses change, announce it again.
 
     A computer that is starting has no address yet, and the address may change later.
     """
@@ -57,7 +57,7 @@ async def announce(
 async def _registered_service(
     folder: Path, endpoints: Endpoints, addresses: list[str]
 ) -> AsyncIterator[None]:
-    """Announce the table at these addresses while the block runs. Raises OSError, Error."""
+    """Announce the table at `addresses` during the block. Raises OSError, Error, RosterError."""
     if not addresses:
         yield
         return
@@ -82,9 +82,9 @@ async def _registered_service(
 
 
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
-    """Return the addresses at which the feed listens.
+    """Return the addresses of this computer at which clients can reach the feed.
 
-    With `*`, this excludes loopback addresses.
+    If the feed is bound to `*`, these are all IPv4 addresses except loopback addresses.
     """
     if _host(config.gateway.feed) not in {"*", "0.0.0.0"}:
         return [_host(endpoints.feed)]

@@ -1,9 +1,9 @@
-"""The two sockets for clients, and the disconnection of clients that are no longer admitted.
+"""The two sockets for clients, and how clients that are no longer admitted are disconnected.
 
 ZeroMQ cannot end the connection of a single peer. Therefore both sockets are closed and bound again
 at their addresses. All clients reconnect within a fraction of a second, and a client that is not
-admitted any more is refused. Public messages are postponed until the clients are back. A command
-whose answer was lost is asked again by its id.
+admitted any more is refused. Public messages are postponed until the clients are back. If an
+answer was lost, the client sends the command again with the same id.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ async def wait_for_revocation(admitted: AdmittedKeys, authenticator: Authenticat
 
 
 class ClientSockets:
-    """The feed and command sockets. `reconnect_count`: how often all clients were disconnected."""
+    """The feed socket and the command socket. `reconnect_count` counts calls of reconnect_all."""
 
     def __init__(
         self, authenticator: Authenticator, secret: str, feed: FeedSocket, commands: CommandSocket
@@ -58,7 +58,7 @@ class ClientSockets:
         self.reconnect_count = 0
 
     def bind(self, part: FeedSocket | CommandSocket, address: str) -> str:
-        """Secure a socket, bind it, and return its bound address. Raises ZMQError."""
+        """Encrypt the socket of `part`, bind it, and return its full address. Raises ZMQError."""
         self._authenticator.secure_socket(part.socket, self._secret)
         part.socket.bind(address)
         self._addresses.append(part.socket.getsockopt_string(zmq.LAST_ENDPOINT))
@@ -66,7 +66,7 @@ class ClientSockets:
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
-        """Serve both sockets during the block. If one socket stops, the block ends."""
+        """Serve both sockets while the block runs. An error in one of them cancels the block."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(part.serve()) for part in self.sockets]
             yield
@@ -74,9 +74,7 @@ class ClientSockets:
                 task.cancel()
 
     async def drain(self) -> None:
-        """Hold back new feed messages, and wait at most 0.6 s until pending commands are
-        answered.
-        """
+        """Postpone new feed messages, and wait at most 0.6 s until pending answers are sent."""
         self._feed.hold_back()
         for _ in range(_DRAIN_CHECKS):
             if not self._commands.pending_count:
@@ -85,7 +83,7 @@ class ClientSockets:
         await asyncio.sleep(FLUSH_DELAY_S)
 
     async def reconnect_all(self) -> None:
-        """Disconnect every client, and accept admitted clients again."""
+        """Disconnect every client: close both sockets and bind new ones at the same addresses."""
         self.reconnect_count += 1
         self._authenticator.connected_peers.clear()
         bound, self._addresses = self._addresses, []
@@ -95,9 +93,9 @@ class ClientSockets:
         self._feed.resume_in(RECONNECT_TIME_S)
 
     async def _rebind(self, part: FeedSocket | CommandSocket, address: str) -> None:
-        """Bind a socket again at the address that it had before.
+        """Bind the new socket of `part` to `address`, and try again while this address is in use.
 
-        Another process may have taken the address meanwhile.
+        libzmq may not have freed the address yet, or another process may have taken it.
         """
         for tries in count(1):
             try:

@@ -34,7 +34,7 @@ MAX_ID_CHARACTERS: Final = 128
 
 
 class BadCommand(Exception):
-    """The error for received data that is not a command: what was found, and what is expected.
+    """An error for received data that is no valid command: what was found, and what is expected.
 
     `id` is the sender's command id, if it could be read.
     """
@@ -45,7 +45,7 @@ class BadCommand(Exception):
 
 
 def parse_command(payload: bytes) -> ClientCommand:
-    """Return the command that `payload` contains. Raises BadCommand."""
+    """Return the command in the JSON text `payload`. Raises BadCommand for any other text."""
     if (size := len(payload)) > MAX_COMMAND_BYTES:
         found = Words(f"{size} bytes", f"{size}字节")
         most = Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节")
@@ -96,7 +96,7 @@ _log = structlog.get_logger("gateway")
 
 @dataclass(frozen=True)
 class _PendingCommand:
-    """A command that the machine has not answered yet, with the address of its sender."""
+    """A command that the machine has not answered yet, with its sender."""
 
     envelope: list[bytes]
     peer: str
@@ -107,7 +107,7 @@ class _PendingCommand:
 
 
 class CommandSocket:
-    """The socket that passes commands to the machine, and the answers back to the clients.
+    """The socket that passes commands to the machine, and the machine's answers to the clients.
 
     `forward` sends a command to the machine and returns False while the machine is away.
     `refusal_of_peer` returns the reason why a peer is refused now, or None. Each command is checked
@@ -140,7 +140,7 @@ class CommandSocket:
         return len(self._pending)
 
     async def serve(self) -> None:
-        """Receive commands until cancelled. An error in one command does not stop the next one."""
+        """Receive and handle commands until cancelled. An error in one command is only logged."""
         while True:
             frames = await self.socket.recv_multipart(copy=False)
             try:
@@ -154,14 +154,14 @@ class CommandSocket:
             await asyncio.sleep(0)  # A flood of commands must not block the loop.
 
     def deliver_reply(self, message: ReplyMessage) -> None:
-        """Send the machine's reply to the client that sent the command. A late reply is dropped."""
+        """Send the machine's reply to the client, or drop it if the command is not pending."""
         waiting = self._remove_pending(message.ref)
         if waiting is not None:
             self.reply_times.add(asyncio.get_running_loop().time() - waiting.since_s)
             self._reply(waiting.envelope, message.body, waiting.cmd)
 
     def refuse_all_pending(self) -> None:
-        """Refuse all pending commands, because the machine will not answer them."""
+        """Send a refusal for each pending command, because the machine will not answer it."""
         for ref in list(self._pending):
             self._refuse_pending(ref, "MACHINE_AWAY")
 
@@ -175,7 +175,7 @@ class CommandSocket:
         self.socket = open_socket(self._context, zmq.ROUTER, _OPTIONS)
 
     def close(self) -> None:
-        """Close the socket and cancel all timers."""
+        """Close the socket, and drop all pending commands with their timers."""
         for waiting in self._pending.values():
             waiting.timer.cancel()
         self._pending.clear()
@@ -213,7 +213,7 @@ class CommandSocket:
     def _refusal_before_machine(
         self, peer: ConnectedPeer, command: ClientCommand
     ) -> CommandReply | None:
-        """Return the refusal of a command that must not go to the machine, or None."""
+        """Return a refusal if `peer` is not admitted or sends too many commands, otherwise None."""
         if (refused := self._refusal_of_peer(peer)) is not None:
             return refusal_reply(command.id, refused.code, **refused.evidence)
         if self._pending_by_key[peer.key] >= MAX_PENDING_PER_KEY:

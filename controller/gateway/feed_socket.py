@@ -1,4 +1,4 @@
-"""The feed socket, and limits on the subscriptions of its clients.
+"""The feed socket, and the limits on the subscriptions of its clients.
 
 libzmq keeps every topic of a subscription until its connection ends, even if the topic cannot match
 (with XPUB_MANUAL, too). Each letter of a topic costs some fifty bytes of memory, and libzmq cannot
@@ -37,9 +37,9 @@ _SUBSCRIBE, _UNSUBSCRIBE = b"\x01", b"\x00"
 
 
 class TopicLimits:
-    """A counter of all subscriptions, which finds clients that have too many.
+    """Limits for each client: the rate of its subscriptions, and the bytes of its unserved topics.
 
-    `served` are the topics that the feed has.
+    `served` are the topics of the feed. Any other topic is unserved, but libzmq stores it.
     """
 
     def __init__(self, served: Iterable[str]) -> None:
@@ -49,7 +49,7 @@ class TopicLimits:
         self._rate_limiter = RateLimiter(SUBSCRIPTIONS_PER_S, SUBSCRIPTION_BURST)
 
     def accept(self, peer: ConnectedPeer, frames: Iterable[bytes], now_s: float) -> bool:
-        """Count a message of `peer`, and return False if the peer exceeds its limits.
+        """Count the subscriptions in a message. Return whether `peer` is still within its limits.
 
         Every frame of a message can be a subscription, as in libzmq. `peer` is NO_PEER after a
         connection has ended: libzmq then reports the topics that have no subscriber left.
@@ -71,7 +71,7 @@ class TopicLimits:
         )
 
     def clear(self) -> None:
-        """Remove all subscriptions, because their connections have ended."""
+        """Delete all counted topics, because the connections of all clients have ended."""
         self._unserved.clear()
         self._bytes_by_peer.clear()
 
@@ -90,7 +90,7 @@ _OPTIONS: Final[dict[int, int]] = {
 
 
 class FeedSocket:
-    """The socket that publishes messages and repeats the last state to new subscribers.
+    """The socket that publishes the feed. After new subscriptions, it sends the last state again.
 
     `sent_by_kind` counts messages by the kind of their topic. `on_flood` is called with a peer that
     exceeds its limits. The socket is then closed, and messages are postponed until it is open
@@ -116,7 +116,7 @@ class FeedSocket:
         self._resume_timer: asyncio.TimerHandle | None = None
 
     def publish(self, message: FeedMessage) -> None:
-        """Send `message` to its subscribers.
+        """Send `message` to the subscribers, or store it if messages are postponed at present.
 
         Raises GatewayProtocolError for another table's topic.
         """
@@ -133,7 +133,7 @@ class FeedSocket:
             self._send_held_back()
 
     def hold_back(self) -> None:
-        """Postpone all messages that are published from now on. Their order stays."""
+        """Postpone all messages that are published from now on. They keep their order."""
         if self._held_back is None:
             self._held_back = []
 
@@ -144,17 +144,17 @@ class FeedSocket:
         self.socket = open_socket(self._context, zmq.XPUB, _OPTIONS)
 
     def resume_in(self, after_s: float) -> None:
-        """Send the postponed messages after `after_s` seconds. Later messages have no delay."""
+        """Send the postponed messages in `after_s` seconds, and then stop postponing."""
         self._cancel_resume()
         self._resume_timer = asyncio.get_running_loop().call_later(after_s, self._send_held_back)
 
     @property
     def state(self) -> bytes | None:
-        """The last state in JSON, or None while no machine is connected."""
+        """The last public state of the connected machine in JSON, or None if there is none."""
         return None if self._state is None else self._state[1]
 
     def forget_state(self) -> None:
-        """Stop repeating the state, because it is not valid without its machine."""
+        """Send or drop the postponed messages, then delete the state of the lost machine."""
         if self._held_back is not None:
             self._send_held_back()
         if self._held_back is not None:
@@ -162,7 +162,7 @@ class FeedSocket:
         self._state = None
 
     async def serve(self) -> None:
-        """Receive subscriptions until cancelled, or until a client exceeds its limits."""
+        """Handle subscriptions until cancelled. Return if a client exceeds its limits."""
         loop = asyncio.get_running_loop()
         while True:
             frames = await self.socket.recv_multipart(copy=False)

@@ -45,7 +45,7 @@ _log = structlog.get_logger("gateway")
 
 
 class GatewayError(Exception):
-    """An error that prevents the gateway from serving: one line with the reason and the remedy."""
+    """An error that prevents the start of the gateway: one line with the reason and the remedy."""
 
 
 class Gateway:
@@ -120,7 +120,7 @@ class Gateway:
                 group.create_task(self._metrics_endpoint.serve())
 
     async def _serve_clients(self) -> None:
-        """Serve feed and commands. Disconnect clients whose key is revoked or expires."""
+        """Serve both client sockets. Reconnect all clients when one is no longer admitted."""
         while True:
             async with self._client_sockets.serving():
                 gone = await wait_for_revocation(self._admitted_keys, self._authenticator)
@@ -129,7 +129,7 @@ class Gateway:
             await self._client_sockets.reconnect_all()
 
     def _bind(self, *addresses: str) -> list[str]:
-        """Bind both sockets. Return the addresses at which this computer can reach them."""
+        """Bind both client sockets to `addresses`. Return the addresses for local clients."""
         bound = []
         for part, name, address in zip(
             self._client_sockets.sockets, ("feed", "commands"), addresses, strict=True
@@ -145,7 +145,7 @@ class Gateway:
         self._exit_stack.close()
 
     def _on_message(self, message: MachineMessage) -> None:
-        """Pass a message of the machine to the part of the gateway that needs it."""
+        """Pass a message of the machine to the part of the gateway that handles such messages."""
         match message:
             case FeedMessage():
                 self._feed.publish(message)
@@ -157,7 +157,7 @@ class Gateway:
                 self._on_machine(message)
 
     def _on_lost(self) -> None:
-        """Stop publishing the machine's data, and refuse its pending commands."""
+        """Delete the state and metrics of the lost machine, and refuse all pending commands."""
         self._feed.forget_state()
         self._metrics_source.forget_machine()
         self._commands.refuse_all_pending()
@@ -170,7 +170,7 @@ async def open_gateway(
     reply_timeout_s: float = MACHINE_REPLY_TIMEOUT_S,
     on_machine: Callable[[HelloMessage], None] = lambda hello: None,
 ) -> AsyncIterator[Endpoints]:
-    """Serve the table of `config` inside the block, and yield its addresses.
+    """Run the gateway of the table in `config` during the block, and yield its addresses.
 
     `wall` returns the time stamp of the wall clock. The file endpoints.json exists in the gateway's
     directory during the block. Raises GatewayError.
@@ -199,7 +199,7 @@ async def run_gateway(
     on_open: Callable[[Endpoints], None] = lambda _: None,
     on_machine: Callable[[HelloMessage], None] = lambda _: None,
 ) -> None:
-    """Serve the table of `config` until SIGTERM, SIGINT or cancellation, then clean up.
+    """Run the gateway of the table in `config` until SIGTERM, SIGINT or cancellation.
 
     `wall` returns the time stamp of the wall clock. `on_open` is called when the sockets are bound,
     `on_machine` at each first message of a machine. Raises GatewayError.
@@ -225,7 +225,7 @@ async def run_gateway(
 
 
 async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
-    """Announce the table on the network, if the necessary library is installed."""
+    """Announce the table on the network. If the library for it is missing, only log this."""
     try:
         from controller.gateway.announcement import announce
     except ImportError as missing:
@@ -239,7 +239,7 @@ async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
 
 
 def _table_keys(folder: Path) -> tuple[str, str]:
-    """Return the table's public and secret CURVE key."""
+    """Return the table's public and secret CURVE key. Raises GatewayError if one is missing."""
     file = folder / KEYS_FOLDER / f"{TABLE_NAME}.key_secret"
     try:
         certificate = read_certificate(file)
@@ -253,7 +253,7 @@ def _table_keys(folder: Path) -> tuple[str, str]:
 def _open_metrics_endpoint(
     address: str, source: MetricsSource
 ) -> tuple[MetricsEndpoint | None, str | None]:
-    """Return the metrics endpoint and its URL, or None for both if metrics are off."""
+    """Open the metrics endpoint and return it with its URL, or (None, None) if metrics are off."""
     if address == METRICS_OFF:
         return None, None
     try:

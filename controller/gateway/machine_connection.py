@@ -1,4 +1,4 @@
-"""The gateway's end of the machine's Unix socket.
+"""The gateway's end of the Unix socket between gateway and machine.
 
 It connects, and connects again after an error. It queues no message. The process that listens there
 must run as the machine's user, because its messages are published in the table's name.
@@ -27,13 +27,13 @@ from controller.host.users import peer_uid
 FIRST_RETRY_INTERVAL_S: Final = 0.05
 MAX_RETRY_INTERVAL_S: Final = 2.0
 MAX_UNSENT_BYTES: Final = 1 << 18
-"""Bytes that the machine may leave unread. With more, it counts as away."""
+"""Bytes that the machine may leave unread. With more, `send` returns False."""
 
 _log = structlog.get_logger("gateway")
 
 
 class MachineConnection:
-    """A connection to the machine of `table`, which lasts while `run` runs.
+    """The gateway's connection to the machine of `table`. The task `run` keeps it open.
 
     `allowed_uids` are the user ids that the machine's process may have. `on_message` is called with
     each message of the machine, which begins with its HelloMessage. `on_lost` is called when the
@@ -58,16 +58,16 @@ class MachineConnection:
         return self._protocol is not None and self._protocol.hello_received
 
     def send(self, message: CommandMessage) -> bool:
-        """Send `message` to the machine. Return False while the machine is away."""
+        """Send `message` and return True, or return False if no machine can receive it now."""
         return self._protocol is not None and self._protocol.send(message)
 
     def ask_metrics(self) -> bool:
-        """Request the machine's metrics. Return False if the machine will not answer."""
+        """Request the machine's metrics and return True. Return False if no machine can answer."""
         line = self._protocol
         return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
-        """Keep the connection open until cancelled.
+        """Connect to the machine, and connect again after each loss, until this task is cancelled.
 
         The pause between tries grows from 50 ms to 2 s.
         """
@@ -85,7 +85,7 @@ class MachineConnection:
             retry_s = min(2 * retry_s, MAX_RETRY_INTERVAL_S)
 
     async def _connect_until_closed(self, protocol: "_MachineProtocol") -> str:
-        """Connect, wait until the connection ends, and return why it ended."""
+        """Connect to the machine and wait until the connection ends or fails. Return the reason."""
         try:
             await asyncio.get_running_loop().create_unix_connection(
                 lambda: protocol, str(self._path)

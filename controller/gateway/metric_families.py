@@ -1,4 +1,4 @@
-"""The families of metrics: the name and the meaning of each, in Prometheus' conventions.
+"""The families of metrics with their names and help texts, by Prometheus' conventions.
 
 A family is a row: its kind, its name after `dealtable_`, its help text, and its labels. All
 families also have the labels `table` and `simulated`. Counters of journal entries continue over
@@ -24,7 +24,7 @@ from controller.gateway_protocol import MetricDistribution, MetricSample
 
 
 class MetricFamily(NamedTuple):
-    """One family of metrics, which are numbers with the same name and different labels."""
+    """One family of metrics: all numbers with the same name, each with other label values."""
 
     key: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -167,10 +167,10 @@ def render_metrics(
     samples: Sequence[MetricSample],
     distributions: Sequence[MetricDistribution],
 ) -> bytes:
-    """Return all metrics in Prometheus' text format.
+    """Return the given metrics and those of this process in Prometheus' text format.
 
     Each number has the labels `table` and `simulated`. A number whose name or labels match no
-    family is left out, because its machine has another version.
+    family is left out, because the machine has another version.
     """
     whose = {"table": table, "simulated": simulated}
     metrics = list(_build_metrics(samples, distributions))
@@ -182,7 +182,7 @@ def render_metrics(
 
 
 class _FixedCollector(Collector):
-    """A collector that returns metrics that already exist."""
+    """A Prometheus collector that returns a given list of metrics."""
 
     def __init__(self, metrics: list[Metric]) -> None:
         self._metrics = metrics
@@ -215,7 +215,7 @@ def _build_metrics(
 
 
 def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValue]]:
-    """Return the values by the name of their family. Values that match no family are left out."""
+    """Return {key of a family: its values}. A value without a matching family is left out."""
     found: dict[str, list[MetricValue]] = {}
     for each in values:
         family = METRIC_FAMILIES.get(each.name)

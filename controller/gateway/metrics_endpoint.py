@@ -1,4 +1,4 @@
-"""The metrics of one table over HTTP, from the gateway and from the machine."""
+"""An HTTP server for the metrics of one table: those of its gateway and of its machine."""
 
 import asyncio
 import re
@@ -24,7 +24,7 @@ MAX_METRICS_AGE_S: Final = 1.0
 
 
 class MetricsSource:
-    """A source of all metrics of a table. `table` and `simulated` are labels of each number."""
+    """The source of all metrics of a table. All have the labels `table` and `simulated`."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class MetricsSource:
         self._request: asyncio.Future[MetricsMessage] | None = None
 
     def accept(self, message: MetricsMessage) -> None:
-        """Store the metrics that the machine has sent."""
+        """Store the metrics that the machine has sent, and pass them to all waiting requests."""
         self._machine_metrics, self._received_s = message, asyncio.get_running_loop().time()
         if self._request is not None and not self._request.done():
             self._request.set_result(message)
@@ -60,7 +60,7 @@ class MetricsSource:
             self._request = None
 
     async def render(self) -> tuple[bytes, str]:
-        """Return all metrics in Prometheus' text format, and their content type."""
+        """Return all available metrics in Prometheus' text format, and their HTTP content type."""
         # The library costs 14 MB, so it is imported only at the first request.
         from controller.gateway.metric_families import CONTENT_TYPE_PLAIN_0_0_4, render_metrics
 
@@ -124,14 +124,14 @@ def bind_metrics_socket(address: str) -> socket.socket:
 
 
 def metrics_url(bound: socket.socket) -> str:
-    """Return the URL of the metrics at a bound socket."""
+    """Return the URL at which the socket `bound` serves the metrics."""
     host, port, *_ = bound.getsockname()
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}{METRICS_PATH}"
 
 
 class MetricsEndpoint:
-    """A small HTTP server of the metrics. `render` returns the metrics and their content type."""
+    """A small HTTP server for metrics. `render` returns the metrics and their content type."""
 
     def __init__(
         self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]
@@ -140,7 +140,7 @@ class MetricsEndpoint:
         self._clients: set[asyncio.StreamWriter] = set()
 
     async def serve(self) -> None:
-        """Answer requests until this task is cancelled."""
+        """Answer HTTP requests until this task is cancelled."""
         server = await asyncio.start_server(
             self._serve_client, sock=self._socket, limit=MAX_REQUEST_BYTES
         )
@@ -152,7 +152,7 @@ class MetricsEndpoint:
                 writer.transport.abort()
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the listening socket."""
         self._socket.close()
 
     async def _serve_client(

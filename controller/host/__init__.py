@@ -1,1 +1,1 @@
-"""Services of this computer: users, atomic files and loggers."""
+"""Helpers for this computer: its users, atomic files, TOML files, printable text, loggers."""

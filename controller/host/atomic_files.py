@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, also by root in a folder of another user.
+"""Functions that write a file completely or not at all, also as root in another user's folder.
 
 In their own folder users can replace anything at any moment, for example by a link to a file of
 root. Therefore a folder is opened once, and all later steps use that handle. Root follows a link on
@@ -23,9 +23,9 @@ _WRITABLE_BY_OTHERS: Final = 0o022
 
 
 def write_new_file(path: Path, data: bytes, mode: int) -> None:
-    """Write a new file at `path`, owned by the user of this process.
+    """Create the file `path` with `data`. Raises FileExistsError if `path` already exists.
 
-    Missing folders are created. Raises FileExistsError if `path` exists, and OSError.
+    The user of this process owns the file. Missing folders are created. Raises OSError.
     """
     with (
         _opened_parent(path, make=True) as folder,
@@ -35,7 +35,7 @@ def write_new_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def replace_file(path: Path, data: bytes, mode: int) -> None:
-    """Write the file at `path`, and replace the present file if there is one.
+    """Replace the content of the file `path` by `data`, or create the file.
 
     A file that already has this content is not changed. A plain file keeps its owner. Any other
     file gets the owner of its folder. Missing folders are created. Raises OSError.
@@ -55,9 +55,9 @@ def replace_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
-    """Create a folder, and set its owner and mode. An existing folder is not changed.
+    """Create a folder with this owner and mode, or do nothing if the folder exists.
 
-    Raises OSError, also if the folder that contains it is missing.
+    Raises OSError, also if the parent folder is missing.
     """
     with _opened_parent(path, make=False) as folder:
         try:
@@ -73,7 +73,7 @@ def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
 
 
 def change_owner(path: Path, uid: int, gid: int) -> None:
-    """Change the owner of a plain file. A link is not followed. Raises OSError."""
+    """Change the owner of a plain file. Raises OSError for any other file, for example a link."""
     with _opened_parent(path, make=False) as folder, _opened_file(path.name, folder) as file:
         found = os.fstat(file)
         if (found.st_uid, found.st_gid) == (uid, gid):
@@ -85,7 +85,7 @@ def change_owner(path: Path, uid: int, gid: int) -> None:
 
 @contextmanager
 def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
-    """Yield a handle of the folder that contains `path`.
+    """Open the folder that contains `path`, and yield its file descriptor during the block.
 
     Each folder on the way from the root is opened in turn. If `make` is true, missing folders are
     created. An error within the block is raised with `path` in its text.
@@ -111,9 +111,9 @@ def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
 
 
 def _open_inner_folder(folder: int, name: str) -> int:
-    """Return a handle of the folder `name` inside another folder.
+    """Open the folder `name` inside the open folder `folder`, and return its descriptor.
 
-    Root follows a link only if no other user could have created it.
+    Root follows a link only if no other user could have created the link.
     """
     status = os.fstat(folder)
     nobody_elses = status.st_uid == 0 and not status.st_mode & _WRITABLE_BY_OTHERS
@@ -140,9 +140,10 @@ def _opened_file(name: str, folder: int, more: int = 0) -> Iterator[int]:
 def _temporary_file(
     folder: int, data: bytes, mode: int, owner: os.stat_result | None
 ) -> Iterator[str]:
-    """Write `data` to a temporary file, sync it to the disk and yield its name.
+    """Write `data` to a temporary file in `folder`, and yield the file's name during the block.
 
-    The file gets `owner` if this process may change owners. It is deleted after the block.
+    The file is on the disk then. It gets `owner` (None: no change) if this process may change
+    owners. It is deleted after the block.
     """
     name = f".{entropy(8).hex()}.part"
     handle = os.open(name, _NEW, 0o600, dir_fd=folder)

@@ -1,9 +1,10 @@
-"""Loggers of structlog. Every module that logs imports structlog from here.
+"""The library structlog, imported without rich, and a limit on log lines about refused keys.
 
-structlog imports rich if it is installed, and then prints tracebacks with the values of local
-variables, which may include faces. This module imports structlog without rich, so tracebacks never
-contain these values. A process of a table also starts 50 ms faster and is 4 MiB smaller without
-rich. A command that prints tables to a terminal can still import rich afterwards.
+Every module that logs imports structlog from here. structlog itself imports rich if it is
+installed, and then prints tracebacks with the values of local variables, which may include faces.
+This module imports structlog without rich, so tracebacks never contain these values. A process of
+a table also starts 50 ms faster and is 4 MiB smaller without rich. A command that prints tables to
+a terminal can still import rich afterwards.
 """
 
 import sys
@@ -14,7 +15,7 @@ from typing import Final
 
 @contextmanager
 def _without_package(package: str) -> Iterator[None]:
-    """Make the import of a package fail within the block, as if it were not installed."""
+    """Make each import of `package` fail within the block, as if it were not installed."""
     loaded = {package: sys.modules[package]} if package in sys.modules else {}
     sys.modules[package] = None  # type: ignore[assignment]  # what the import system calls absent
     try:
@@ -36,8 +37,8 @@ MAX_REFUSED_KEYS: Final = 20
 class RefusalLogLimiter:
     """A limit on log lines about refused keys: one line a minute for each key.
 
-    It remembers at most `MAX_REFUSED_KEYS` keys, because a stranger may use a new key at every
-    attempt.
+    It allows lines for at most MAX_REFUSED_KEYS keys a minute, because a stranger may use a new
+    key at every try.
     """
 
     def __init__(self) -> None:
@@ -46,9 +47,9 @@ class RefusalLogLimiter:
         self._suppressed = 0
 
     def allow_line(self, key: str, now_s: float) -> int | None:
-        """Decide whether a refusal of `key` is logged, and return None if it is not.
+        """Return None if `key` must not be logged now, otherwise the number of suppressed lines.
 
-        Otherwise return how many refusals were not logged since the last line.
+        The number counts the lines of all keys that were suppressed since the last allowed line.
         """
         if not self._keys or now_s - self._window_start_s >= REFUSAL_LOG_INTERVAL_S:
             self._window_start_s = now_s

@@ -1,4 +1,4 @@
-"""Text from strangers in a form that is safe to print: short, printable and on one line."""
+"""Functions that make untrusted text safe to print: short, printable and on one line."""
 
 import re
 import unicodedata
@@ -12,19 +12,19 @@ _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 
 def escape_unprintable(text: str) -> str:
-    """Return text as one line, with line breaks, control characters and the like escaped."""
+    """Return `text` with an escape in place of each character that is not printable."""
     return "".join(
         sign if is_printable(sign) else sign.encode("unicode_escape").decode() for sign in text
     )
 
 
 def toml_text(value: object) -> str:
-    """Return a value as it is written in a TOML file, shortened if it is long."""
+    """Return `value` as it would look in a TOML file, shortened to at most 60 characters."""
     return shorten(_toml_value(value))
 
 
 def is_printable(character: str) -> bool:
-    """Return True if a character can be printed: no line break, no control, no direction mark."""
+    """Return False for line breaks, control, format and unassigned characters, otherwise True."""
     category = unicodedata.category(character)
     return category[0] != "C" and category not in ("Zl", "Zp")
 
@@ -43,17 +43,17 @@ def _toml_value(value: object) -> str:
 
 
 def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
-    """Return text, cut off if it is longer than `max_length` characters."""
+    """Return `text`, cut off if it is longer than `max_length`. Cut-off text ends with "..."."""
     return text if len(text) <= max_length else text[: max_length - 3] + "..."
 
 
 def safe_line(text: str) -> str:
-    """Return text as one line of bounded length, without characters that control the terminal."""
+    """Return `text` as one line of limited length, with unprintable characters escaped."""
     return escape_unprintable(shorten(text, MAX_LINE_CHARS))
 
 
 def safe_json(text: str) -> str:
-    """Return the same JSON with all unprintable characters escaped, so that it is safe to print."""
+    """Return the JSON text `text` with JSON escapes for unprintable characters except newlines."""
     return _NOT_ASCII.sub(_escape_for_json, text)
 
 

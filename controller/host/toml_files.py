@@ -1,4 +1,4 @@
-"""Reading TOML files into types, with errors in the terms of the file.
+"""Functions that read TOML files and convert their values to types.
 
 An error names the key, the value found and the value expected.
 """
@@ -25,7 +25,7 @@ from controller.words import Words
 
 
 class Contradiction(ValueError):
-    """An error for values that contradict each other.
+    """An error for values of a TOML file that contradict each other.
 
     `found` describes the values, and begins with the key within its table. `expected` describes
     what is expected instead.
@@ -38,7 +38,7 @@ class Contradiction(ValueError):
 
 
 class ValueMistake(msgspec.Struct, frozen=True):
-    """The description of a wrong value: what was found, and what is expected.
+    """The description of a wrong value or key: what was found, and what is expected.
 
     `joiner` joins the two in English.
     """
@@ -54,14 +54,14 @@ class ValueMistake(msgspec.Struct, frozen=True):
 
 
 def same_words(text: str) -> Words:
-    """Return `text` as a text that is the same in both languages."""
+    """Return Words in which both the English and the Chinese text are `text`."""
     return Words(text, text)
 
 
 def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMistake:
-    """Return the description of an unknown key at `where`.
+    """Return a description that begins with `where`, the full name of the unknown key `key`.
 
-    It suggests the most similar known key. If no key is similar, it lists all known keys.
+    It suggests the most similar key of `known`. If no key is similar, it lists all of them.
     """
     found, names = Words(f"{where}: unknown key", f"{where}：没有此项"), list(known)
     if not names:
@@ -80,7 +80,10 @@ _MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
 
 
 def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
-    """Return the description of msgspec's error: the key, its value and the expected value."""
+    """Return a description of an error of msgspec: key, value found and value expected.
+
+    `raw` is the value that msgspec could not convert to the type `shape`.
+    """
     found = _PATH_PATTERN.search(str(error))
     what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
     keys, own = _KEY_PATTERN.findall(where), error.__cause__
@@ -127,7 +130,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
 
 
 def inner_type(shape: inspect.Type) -> inspect.Type:
-    """Return a type without its description and without None."""
+    """Return `shape` without its metadata. For a union, return its first type that is not None."""
     if isinstance(shape, inspect.Metadata):
         return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
@@ -136,9 +139,9 @@ def inner_type(shape: inspect.Type) -> inspect.Type:
 
 
 def expected_words(shape: inspect.Type) -> Words:
-    """Return a text that describes the values that a type accepts.
+    """Return a text that describes the values of the type `shape`, for example "a whole number".
 
-    If the type's Meta has a description, that is the text. Its Chinese text is `zh` of the Meta's
+    If the type's Meta has a description, this is the text. Its Chinese text is `zh` of the Meta's
     `extra`.
     """
     shape = without_none(shape)
@@ -177,9 +180,9 @@ def expected_words(shape: inspect.Type) -> Words:
 
 
 def without_none(shape: inspect.Type) -> inspect.Type:
-    """Return the type X for a union of X and None.
+    """Return X if `shape` is a union of one type X and None, otherwise return `shape`.
 
-    Its description is kept. Return any other type unchanged.
+    X keeps its metadata.
     """
     if not isinstance(shape, inspect.UnionType):
         return shape
@@ -200,7 +203,7 @@ _TYPE_WORDS: dict[type[inspect.Type], Words] = {
 
 
 def _choices(shape: inspect.Type) -> Iterator[object]:
-    """Yield the allowed values of a Literal type, or of every Literal type in a union."""
+    """Yield the allowed values of all Literal types in `shape`, which may be a union."""
     if isinstance(shape, inspect.LiteralType):
         yield from shape.values
     elif isinstance(shape, inspect.UnionType):
@@ -216,15 +219,18 @@ _TOO_DEEP = f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each o
 
 
 class FileError(Exception):
-    """An error for a file that cannot be read or has a wrong content. The text is one line."""
+    """An error for a file that cannot be read or has wrong contents. The text is one line."""
 
     def __init__(self, text: str) -> None:
-        """Store the text. Characters that cannot be printed are escaped as in a TOML file."""
+        """Create an error with `text`, in which unprintable characters are escaped."""
         super().__init__(escape_unprintable(text))
 
 
 class _BadValue(Exception):
-    """An error for a wrong value in valid TOML. The caller adds the name of the file."""
+    """An error for a TOML number that is too long, or for nesting that is too deep.
+
+    Its text does not name the file.
+    """
 
 
 def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> Shape:
@@ -262,9 +268,9 @@ def parse(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return TOML text, converted to the type `shape` as `read` does.
+    """Convert a TOML text to the type `shape`, and return the result.
 
-    `name` names the file in errors.
+    `name` names the file in errors. Relative paths count from `folder`. Raises as `read` does.
     """
     return convert_tables(
         parse_tables(text, error, name=name), shape, error, name=name, folder=folder
@@ -272,7 +278,7 @@ def parse(
 
 
 def read_resource(package: str, name: str, shape: type[Shape]) -> Shape:
-    """Return the values of a TOML file that is installed with a package of the program.
+    """Return the contents of the TOML file `name` in `package`, converted to the type `shape`.
 
     Raises FileError.
     """
@@ -281,9 +287,9 @@ def read_resource(package: str, name: str, shape: type[Shape]) -> Shape:
 
 
 def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
-    """Return the tables of a TOML text as dictionaries.
+    """Return the contents of the TOML text `text` as nested dictionaries.
 
-    Raises `error`; `name` names the file in errors.
+    Raises `error` if the text is not valid. `name` names the file in errors.
     """
     try:
         raw = tomllib.loads(text)
@@ -304,7 +310,7 @@ def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) ->
 def refuse_unprintable_text(
     raw: dict[str, Any], error: type[FileError] = FileError, *, name: str
 ) -> None:
-    """Raise `error` for a text that has several lines or characters that cannot be printed.
+    """Raise `error` if any text value in `raw` has a line break or an unprintable character.
 
     `raw` is the file as dictionaries. `name` names the file in errors.
     """
@@ -323,9 +329,9 @@ def convert_tables(
     name: str,
     folder: Path | None = None,
 ) -> Shape:
-    """Return the TOML tables `raw`, converted to the type `shape` as `read` does.
+    """Convert the decoded TOML tables `raw` to the type `shape`, and return the result.
 
-    `name` names the file in errors.
+    `name` names the file in errors. Relative paths count from `folder`. Raises as `read` does.
     """
     base = (folder or Path()).resolve()
 
@@ -342,9 +348,11 @@ def convert_tables(
 
 
 def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield every value of TOML tables, with its dotted key like `gateway.feed`.
+    """Yield (full key, value) for each value at any depth that is no table and no list.
 
-    Raises _BadValue for too deep nesting.
+    A full key has the keys of all tables above it, for example `gateway.feed`.
+
+    Raises _BadValue for more than _MAX_TABLE_DEPTH levels.
     """
     due: list[tuple[str, object, int]] = [("", raw, 0)]
     while due:

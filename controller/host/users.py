@@ -1,4 +1,4 @@
-"""Users of this computer: the user of a process, and the permissions of files.
+"""The users of this computer, the user of a process, and the rights of a user to files.
 
 A table's machine and gateway may run as two users. Each checks the other end of their Unix socket
 by its uid, which the kernel reports. This module changes nothing.
@@ -39,9 +39,9 @@ class User(msgspec.Struct, frozen=True, gc=False):
 
 
 def find_user(name: str) -> User:
-    """Return the user with this name, or with this number if `name` is a number.
+    """Return the user with this name, or with this user id if `name` is a number.
 
-    A number does not need an entry in the list of users. Raises UserError for an unknown name.
+    An id does not need an entry in the list of users. Raises UserError for an unknown name.
     """
     try:
         entry = pwd.getpwuid(int(name)) if name.isdigit() else pwd.getpwnam(name)
@@ -56,7 +56,7 @@ def find_user(name: str) -> User:
 
 
 def user_name(uid: int) -> str:
-    """Return the name of the user `uid`. Return the number as text if the user has no name."""
+    """Return the name of the user `uid`, or the number as text if no such user is listed."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -64,10 +64,10 @@ def user_name(uid: int) -> str:
 
 
 def allowed_peer_uids(name: str | None) -> frozenset[int]:
-    """Return the user ids that the other process at the gateway's socket may have.
+    """Return the user ids that may be at the other end of the socket between machine and gateway.
 
-    With a name, that is only the named user. With None machine and gateway run as the same user,
-    and the result is this process's own uid and root. Raises UserError.
+    With a name, this is only the named user. With None, machine and gateway run as one user, and
+    the result is this process's own uid and root. Raises UserError for an unknown name.
     """
     return frozenset((os.getuid(), 0)) if name is None else frozenset((find_user(name).uid,))
 
@@ -80,7 +80,7 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
-    """Return True if a file's mode gives a user at least one of the rights `bits` (READ, WRITE)."""
+    """Return whether `user` is root or has any of the rights `bits` to the file of `status`."""
     if user.uid == 0:
         return True
     if status.st_uid == user.uid:
@@ -89,7 +89,7 @@ def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
 
 
 def changeable_path(user: User, path: Path) -> Path | None:
-    """Return the path at which `user` could change or replace `path`, or None if there is none.
+    """Return a file or folder through which `user` can change `path`, or None if there is none.
 
     The result is `path` itself or a folder above it that the user owns or may write to. An owner
     can always grant themselves every right. In a sticky folder, such as /tmp, a user cannot move
@@ -108,7 +108,7 @@ def changeable_path(user: User, path: Path) -> Path | None:
 
 
 def existing_paths(*paths: Path) -> Iterator[Path]:
-    """Yield the paths that exist. A path that this process may not see is left out."""
+    """Yield each path in `paths` that exists and that this process may see."""
     for path in paths:
         try:
             path.stat()

@@ -1,9 +1,10 @@
-"""The data of the entries of an attempt, kind by kind: the journal's rows and the feed's events.
+"""Types of the field `data` in an attempt's entries. Each kind of entry has its own type.
 
-Bytes are lower-case hex; fields of the type `Base64` are base64. `at_ms` is the time of the table's
-clock in whole milliseconds. It only increases, also over restarts. A field is always present unless
-its description states otherwise. Null means that a value is not known. The journal does not depend
-on a rulebook, so the schemas of a match and its events are made in controller/cli/schema.py.
+The feed has the same `data`. Bytes are lower-case hex. Fields of the type `Base64` are base64.
+`at_ms` is the time of the table's clock in whole milliseconds. It only increases, also over
+restarts. A field is always present unless its description states otherwise. Null means that a value
+is not known. The journal does not depend on a rulebook, so controller/cli/schema.py makes the
+schemas of a match and its events.
 """
 
 from functools import cache
@@ -27,7 +28,7 @@ BoardKind = Literal["dealer", "reader"]
 
 
 class EntryData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The base class of the `data` of journal entries. Each kind of entry has a subclass."""
+    """The base class of the types of `data` in entries. Each kind of entry has a subclass."""
 
 
 class BegunData(EntryData, frozen=True):
@@ -35,7 +36,7 @@ class BegunData(EntryData, frozen=True):
 
 
 class SeedData(EntryData, frozen=True):
-    """The seed of the attempt's sequence, encrypted with the attempt's key.
+    """The secret seed of the attempt's sequence of pockets, encrypted with the attempt's key.
 
     `box` has the seed. `for_chief` has the attempt's key, encrypted with the chief's key.
     """
@@ -45,9 +46,7 @@ class SeedData(EntryData, frozen=True):
 
 
 class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The composition of a set of cards: how many packs, whether with jokers, and how many
-    cards.
-    """
+    """The composition of a set: its number of packs, whether it has jokers, its number of cards."""
 
     packs: Count
     jokers: bool
@@ -55,9 +54,9 @@ class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CommittedData(EntryData, frozen=True):
-    """The commitment to the sequence, and the values to which the commitment is bound.
+    """The table committed to the sequence of pockets. `commitment` covers the other fields.
 
-    The commitment is also bound to the deal and the attempt, which are fields of the entry.
+    The commitment also covers the deal and the attempt, which are fields of the entry.
     `passes` is the number of times that the set will be shuffled. PROOF.md in controller/deal/
     defines the commitment.
     """
@@ -74,10 +73,10 @@ class CommittedData(EntryData, frozen=True):
 
 
 class CutData(EntryData, frozen=True):
-    """The number of cards that the players cut, and the seat that cut, if it is known.
+    """The cut is decided. `cut` is the number that the player at `seat` chose.
 
-    For a deal without a cut, `cut` is null and `reason` has the reason. `seat` is absent if it is
-    not known. `reason` is absent if there was a cut.
+    If there was no cut, `cut` is null and `reason` has the reason. Otherwise `reason` is absent.
+    If the seat is not known, `seat` is absent.
     """
 
     cut: int | None
@@ -87,7 +86,7 @@ class CutData(EntryData, frozen=True):
 
 
 class ShuffledData(EntryData, frozen=True):
-    """The shuffler finished after `passes` passes."""
+    """The shuffler finished. `passes` is the number of times that it shuffled the set."""
 
     passes: Count
 
@@ -105,14 +104,14 @@ class WireData(EntryData, frozen=True):
 
 
 class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of board events that shows the pocket of each card without its face."""
+    """A group of board events with the pocket of each card, but without its face."""
 
     boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
 
 
 class OpenedEventGroup(CourseEventGroup, frozen=True, kw_only=True, gc=False):
-    """A group of board events that shows the pocket and the face of each card.
+    """A group of board events with the pocket and the face of each card.
 
     `looks` has four bytes for each READ event: face, back, face up, confidence.
     """
@@ -121,7 +120,7 @@ class OpenedEventGroup(CourseEventGroup, frozen=True, kw_only=True, gc=False):
 
 
 class DealtData(EntryData, frozen=True):
-    """All cards left the hopper and the tray.
+    """The dealing ended: no card is left in the hopper or in the tray.
 
     `fed` is the number of cards fed from the hopper, and `refed` is the number fed from the tray.
     """
@@ -131,19 +130,19 @@ class DealtData(EntryData, frozen=True):
 
 
 class HeldData(EntryData, frozen=True):
-    """The hands are right, and are locked in the machine. `hands` is their hash (PROOF.md)."""
+    """The hands passed the count and are locked in the machine. `hands`: their hash (PROOF.md)."""
 
     hands: Hash
 
 
 class HandsBoxData(EntryData, frozen=True):
-    """The faces of the held hands and a random number, encrypted with the attempt's key."""
+    """The faces of the held hands and the nonce of their hash, encrypted with the attempt's key."""
 
     box: Base64
 
 
 class VerdictData(EntryData, frozen=True):
-    """The outcome of an attempt, the reasons for it, and how many cards were fed and landed.
+    """The verdict of an attempt: the outcome, the reasons for it, and the counts of the cards.
 
     `landed` has the number of cards in each pocket and in the tray, without faces. `fed` is the
     number of cards fed from the hopper, and `refed` is the number fed from the tray.
@@ -160,11 +159,11 @@ class VerdictData(EntryData, frozen=True):
 class ReleasedData(EntryData, frozen=True):
     """The hands were released to the players.
 
-    If the cards decide who leads, `leader` is the seat that leads. `turned_up` is the card that
-    decided it. A field is absent if the rulebook or the deal has no such value. A deal of a match
-    has two waiting times. `due_to_ready_ms` begins when the deal is due, and ends when its hands
-    are ready. It is 0 if they were ready before. `ready_to_button_ms` begins when the deal is due
-    and its hands are ready. It ends with the command that released the hands.
+    If a card decides who leads, `leader` is the seat that leads. If this card was turned up,
+    `turned_up` is this card. Otherwise the fields are absent. In a deal of a match, two fields are
+    waiting times. `due_to_ready_ms` is the time from the moment when the deal was due until its
+    hands were ready. If they were ready earlier, it is 0. `ready_to_button_ms` is the time from the
+    moment when the deal was due and its hands were ready until the command that released them.
     """
 
     at_ms: Ms
@@ -175,19 +174,19 @@ class ReleasedData(EntryData, frozen=True):
 
 
 class SealedToChiefData(EntryData, frozen=True):
-    """The attempt's key was lost in a power failure, so the machine cannot publish the record.
+    """The attempt's record cannot be published: a power cut deleted the machine's copy of its key.
 
-    Only the chief's key can open the attempt (`for_chief` of its `seed`).
+    The private entry `seed` has another copy, `for_chief`. Only the chief's key can decrypt it.
     """
 
     reason: FaultName
 
 
 class RevealedData(EntryData, frozen=True):
-    """The seed and the cut of an attempt that has ended. `cut` is null for a deal without a cut.
+    """The seed and the cut of an attempt that has ended. If there was no cut, `cut` is null.
 
-    For hands that were played, `course` shows where each card went. It is absent if the whole
-    record follows. It is also absent for hands that were released after a power cut.
+    If the hands were played, `course` has the pocket of each card. But it is absent if the hands
+    were released after a power cut. For other hands, the event `record` has the pockets.
     """
 
     seed: Hash
@@ -196,7 +195,7 @@ class RevealedData(EntryData, frozen=True):
 
 
 class WithdrawnData(EntryData, frozen=True):
-    """The hands that are locked in the machine will not be released. `reasons` has the causes."""
+    """The hands that were held will never be released. `reasons` has the causes."""
 
     reasons: list[FaultName]
     at_ms: Ms
@@ -225,14 +224,14 @@ class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RecordData(EntryData, frozen=True):
-    """The published record of an attempt: the face in each place, and the random number (nonce).
+    """The published record of an attempt: its hands, its board events and its key.
 
-    `hands` has the faces (hex). `nonce` is the random number in the hash of `held`. Both are null
-    if the hands of the attempt were never held. `events` has the board events so far, with all
-    looks (readings of a card) that may be published. If an attempt ended early and the sensors were
-    queried, `settled` has the last status of the sensors. `counted` is the number of `events` that
-    the verdict's counts include. `key` is the attempt's key. It opens the sealed rows, whose
-    content is public now.
+    `hands` has the faces (hex). `nonce` is the random number in the hash that the event `held` has.
+    If the hands were never held, both are null. `events` has the board events until now, with the
+    readings of cards (`looks`) that may be published. If the sensors were queried at the end of an
+    attempt that failed, `settled` has their last values. If `counted` is present, the verdict used
+    only the first `counted` of the events. `key` decrypts the private entries of this attempt. They
+    contain nothing secret any more.
     """
 
     nonce: Hash | None
@@ -244,12 +243,12 @@ class RecordData(EntryData, frozen=True):
 
 
 class RecalledData(EntryData, frozen=True):
-    """Released hands are dealt again, because a count was wrong or the chief decided this."""
+    """Released hands must be dealt again: a count was wrong, or the chief ordered a new attempt."""
 
     reasons: list[FaultName]
 
 
 @cache
 def required_fields(data: type[EntryData]) -> tuple[str, ...]:
-    """Return the fields that data of this type must have."""
+    """Return the names of the fields that every value of the type `data` must have."""
     return tuple(field.name for field in msgspec.structs.fields(data) if field.required)

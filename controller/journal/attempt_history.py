@@ -16,10 +16,9 @@ _FIRST_KINDS = ("seed", "committed")
 
 
 class AttemptHistory(msgspec.Struct, kw_only=True):
-    """The journal entries of one attempt.
+    """The entries of one attempt: the first entry of each kind, and all groups of board events.
 
-    `steps` has the first entry of each kind. `wire_entries` has the groups of board events, in
-    order.
+    `steps` has the first entries by kind. `wire_entries` has the groups of board events in order.
     """
 
     deal: int | None
@@ -36,7 +35,7 @@ class AttemptHistory(msgspec.Struct, kw_only=True):
 
     @property
     def reasons(self) -> list[str]:
-        """Return the reasons in the attempt's verdict, which are names of the fault catalogue."""
+        """Return the reasons (names of faults) in the verdict, or [] while there is no verdict."""
         verdict = self.steps.get("verdict")
         return [] if verdict is None else list(verdict.data["reasons"])
 
@@ -47,9 +46,7 @@ class AttemptHistory(msgspec.Struct, kw_only=True):
 
 
 def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
-    """Return the number of each board's last received event, by the id of the board's run
-    (boot).
-    """
+    """Return {boot id: number of the last board event} for each boot of a board in `entries`."""
     taken: dict[int, int] = {}
     for entry in entries:
         if entry.kind == "wire":
@@ -59,7 +56,7 @@ def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
 
 
 def attempt_histories(entries: Iterable[JournalEntry]) -> dict[int, AttemptHistory]:
-    """Return the history of every attempt by its id, the earliest attempt first."""
+    """Return {attempt id: history} of the attempts that begin in `entries`, the oldest first."""
     found: dict[int, AttemptHistory] = {}
     for entry in entries:
         if entry.attempt is None:

@@ -1,4 +1,4 @@
-"""The writers of the journal's rows: with a thread of its own in `run`, or in the caller.
+"""Committers, which write the journal's rows in the caller's thread or in a separate thread.
 
 A committer receives groups of rows in order. After each commit it reports the number of the last
 committed row. It reports by a call on the event loop, never from inside `commit`. The first error
@@ -18,7 +18,7 @@ from controller.journal.store import JournalStore
 
 
 class WriteGroup(NamedTuple):
-    """Rows to commit together.
+    """A group of rows that are committed in one transaction.
 
     `last` is the number of the newest row, even if `rows` is empty. If `durable`, the rows must be
     on the disk before the result is reported.
@@ -30,9 +30,7 @@ class WriteGroup(NamedTuple):
 
 
 class RowsCommitted(NamedTuple):
-    """A report that all rows up to number `last` are committed, and are on the disk if
-    `durable`.
-    """
+    """A report that all rows up to number `last` are committed. `durable`: they are on the disk."""
 
     last: int
     durable: bool
@@ -45,17 +43,17 @@ class Committer(Protocol):
     """A writer that commits groups of rows in order and reports each result by a callback."""
 
     def start(self, on_result: CommitCallback) -> None:
-        """Set the function that receives the results. The running event loop calls it."""
+        """Make `on_result` the function that the event loop calls with the result of each write."""
 
     def commit(self, group: WriteGroup) -> None:
-        """Accept a group to write. This never blocks because of the thread, and never raises."""
+        """Accept a group of rows to write. This never waits for another thread and never raises."""
 
     def close(self) -> None:
         """Write all accepted groups, then stop. No result comes after this."""
 
 
 class InlineCommitter:
-    """A committer without a thread, which writes at once when `commit` is called."""
+    """A committer that writes in the caller's thread, before `commit` returns."""
 
     def __init__(self, store: JournalStore) -> None:
         self._store = store
@@ -63,11 +61,11 @@ class InlineCommitter:
         self._failed = False
 
     def start(self, on_result: CommitCallback) -> None:
-        """Set the function that receives the results (see Committer)."""
+        """Call `on_result` from now on with the result of each write (see Committer)."""
         self._on_result = on_result
 
     def commit(self, group: WriteGroup) -> None:
-        """Write the group at once (see Committer)."""
+        """Write the group before this call returns. After an error, write nothing."""
         if self._failed or self._on_result is None:
             return
         result = _write(self._store, [group])
@@ -75,7 +73,7 @@ class InlineCommitter:
         asyncio.get_running_loop().call_soon(self._report, result)
 
     def close(self) -> None:
-        """Stop the reports of results (see Committer)."""
+        """Report no more results. All accepted groups are written already."""
         self._on_result = None
 
     def _report(self, result: RowsCommitted | StorageFailed) -> None:
@@ -84,14 +82,14 @@ class InlineCommitter:
 
 
 class ThreadCommitter:
-    """A committer that writes in a thread of its own.
+    """A committer that writes in a separate thread.
 
     The groups that wait while the thread writes become one group. So a slow disk makes larger
-    groups, not a slower loop.
+    groups, and does not make the event loop slower.
     """
 
     def __init__(self, store: JournalStore) -> None:
-        """Prepare to write to this store. From `start` to `close` only the thread writes to it."""
+        """Create the thread that writes. From `start` to `close`, only it may write to `store`."""
         self._store = store
         self._queue: queue.SimpleQueue[WriteGroup | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -99,12 +97,12 @@ class ThreadCommitter:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
     def start(self, on_result: CommitCallback) -> None:
-        """Set the function that receives the results (see Committer)."""
+        """Start the thread that writes. `on_result` receives the result of each write."""
         self._loop, self._on_result = asyncio.get_running_loop(), on_result
         self._thread.start()
 
     def commit(self, group: WriteGroup) -> None:
-        """Pass the group to the thread (see Committer)."""
+        """Add `group` to the queue of the thread that writes (see Committer)."""
         self._queue.put(group)
 
     def close(self) -> None:
@@ -131,10 +129,7 @@ class ThreadCommitter:
                     self._loop.call_soon_threadsafe(self._report, result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
-        """Wait until groups are in the queue, then return them.
-
-        Also return whether more groups may come.
-        """
+        """Wait until the queue has an item. Return all its groups, and whether more may come."""
         taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:

@@ -19,19 +19,19 @@ class JournalError(Exception):
     """
 
     def __init__(self, text: str) -> None:
-        """Store the text as one line. Parts of it may come from a damaged file."""
+        """Store `text` as one printable line. Parts of it may come from a damaged file."""
         super().__init__(escape_unprintable(text))
 
 
 class StorageFailed(JournalError):
-    """The error for a disk that does not write or read.
+    """The error for a disk that cannot write or read the journal.
 
     Nothing after the last commit is stored. The journal must be opened again.
     """
 
 
 class PrivateEntryError(JournalError):
-    """The error for a private entry from which a public event was requested."""
+    """The error for code that tries to publish a private entry on the feed."""
 
 
 MAX_BODY_BYTES = 0xFFFF
@@ -45,7 +45,7 @@ _OTHER_FIELDS_BYTES = 1024
 
 
 class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
-    """One entry of the journal.
+    """One entry of the journal: its number, time, daemon run, kind, deal, attempt and data.
 
     `n` counts from 1. `time` is UTC as ISO text, for people, and does not determine any order.
     `boot` is the daemon's run (hex). `deal` and `attempt` are null if none is concerned.
@@ -73,9 +73,9 @@ class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def encode(entry: JournalEntry) -> bytes:
-    """Return the entry as canonical JSON, which is its `body` in the journal.
+    """Return the canonical JSON of an entry: the bytes of its `body` in the journal.
 
-    Raises ValueError for data that JSON writers write in different ways, for data that are nested
+    Raises ValueError for data that JSON writers write in different ways, for data that is nested
     too deep, and for a body longer than MAX_BODY_BYTES.
     """
     _check_value(entry.data, entry.kind)
@@ -86,9 +86,9 @@ def encode(entry: JournalEntry) -> bytes:
 
 
 def check_entry_data(kind: str, data: dict[str, Any]) -> None:
-    """Check that `data` fits into an entry of this kind, however long the other fields are.
+    """Raise ValueError if `data` is invalid or too long for an entry of this kind.
 
-    Raises ValueError as `encode` does.
+    The rules are those of `encode`. The other fields of the entry may have any valid length.
     """
     _check_value(data, kind)
     if len(canonical_json(data)) > MAX_BODY_BYTES - _OTHER_FIELDS_BYTES:
@@ -96,12 +96,12 @@ def check_entry_data(kind: str, data: dict[str, Any]) -> None:
 
 
 def decode(body: bytes) -> JournalEntry:
-    """Return the entry that has this body. Raises msgspec.MsgspecError if the body is no entry."""
+    """Return the entry that the JSON in `body` contains. Raises msgspec.MsgspecError."""
     return _decoder.decode(body)
 
 
 def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEvent:
-    """Return a public entry as an event of the feed. Raises PrivateEntryError otherwise."""
+    """Return the feed's event of a public entry. Raises PrivateEntryError for a private one."""
     entry = chained.entry
     if not entry.public:
         raise PrivateEntryError(f"entry {entry.n} ({entry.kind}) is private")
@@ -123,7 +123,7 @@ def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEv
 def entry_from_event(event: PublicEvent) -> JournalEntry:
     """Return the journal entry from which an event of the feed was made.
 
-    The body of the entry has the head that is in the event.
+    If the event was not changed, the hash of this entry is the event's `head`.
     """
     return JournalEntry(
         n=event.n,
@@ -168,7 +168,7 @@ _ENTRY_TAG = length_prefixed("dealtable/entry/1")
 
 
 class StoredRow(NamedTuple):
-    """A row as it is in the journal's file, before any check."""
+    """One row of the journal's file. A row that was read is not checked yet."""
 
     n: int
     body: bytes
@@ -176,14 +176,14 @@ class StoredRow(NamedTuple):
 
 
 class ChainBreak(NamedTuple):
-    """An error in the hash chain: `what` is wrong at the row with the number `n`."""
+    """An error in the hash chain at row number `n`, with a description (`what`)."""
 
     n: int
     what: str
 
 
 def next_head(prev: bytes, body: bytes) -> bytes:
-    """Return the head (last hash) of the chain after an entry.
+    """Return the chain's head (last hash) after an entry with the bytes `body`.
 
     `prev` is the head before the entry.
     """
@@ -191,7 +191,7 @@ def next_head(prev: bytes, body: bytes) -> bytes:
 
 
 def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
-    """Yield every readable entry of these rows, and every error of the hash chain where it occurs.
+    """Yield, row by row, the errors in the hash chain, and then the row's entry if it is readable.
 
     A row that does not follow from the row before it breaks the chain once. The check continues
     from the head of that row, so that one changed row is one or two findings.

@@ -1,4 +1,4 @@
-"""The kinds of entries: which are public, their data, and which kinds must precede them.
+"""The kinds of journal entries: the type of their data, their order, and which are public.
 
 One table serves the machine that writes entries, `verify` that reads them, and the schemas of
 public entries. attempt_entries.py has more types of data.
@@ -24,13 +24,13 @@ from controller.messages import PersonName, ProgramRelease, Role, Seat
 
 
 class OpenedData(EntryData, frozen=True):
-    """The daemon started. The fields describe the table and the program.
+    """The daemon started. The fields are facts about the table and the program.
 
-    `table_key` is the table's public CURVE key (Z85), which is part of every commitment. `sets` has
-    the back (A or B) of each set of cards at the table, by the id of the set. `verify` is the
-    table's Ed25519 key, which signs its heads. It is absent if the machine signs no heads.
-    `release` is the release that the program reports. It is absent if the program has no release
-    manifest.
+    `table_key` is the table's public CURVE key (Z85). Every commitment covers it. `sets` has the id
+    of each set of cards at the table, and the design on the backs of its cards (A or B). `verify`
+    is the public Ed25519 key that checks the signatures of the table's heads. If the machine signs
+    no heads, `verify` is absent. `release` is the release that the program reports. If the program
+    has no release manifest, `release` is absent.
     """
 
     table: str
@@ -43,9 +43,9 @@ class OpenedData(EntryData, frozen=True):
 
 
 class OpenedHandData(EntryData, frozen=True):
-    """The chief looked at a hand as it was dealt.
+    """The chief opened the hand of the player at `seat`: the chief saw the faces of this hand.
 
-    `by` is the chief's name. `key` is the chief's key (hex).
+    `by` is the chief's name. `key` is the chief's public key (hex).
     """
 
     seat: Seat
@@ -55,10 +55,9 @@ class OpenedHandData(EntryData, frozen=True):
 
 
 class AnswerData(EntryData, frozen=True):
-    """A command's confidential answer, encrypted so that only the sender of the command can
-    read it.
+    """A command's confidential answer, encrypted for the sender of the command.
 
-    The answer is sent again if a command with the same id comes again.
+    The answer is sent again if a command with the same id arrives again.
     """
 
     id: str
@@ -67,7 +66,7 @@ class AnswerData(EntryData, frozen=True):
 
 
 class MeetingData(EntryData, frozen=True):
-    """A match was set up: its players, table, rulebook, and the earlier penalties of its teams."""
+    """A new match: its players, table and rulebook. `record` has the pairs' earlier penalties."""
 
     match: str
     meeting: dict[str, Any]
@@ -78,33 +77,34 @@ class MeetingData(EntryData, frozen=True):
 
 
 class MatchData(EntryData, frozen=True):
-    """An event of the match. `event` has its name and its fields."""
+    """An event of the match. `event` is its name. The other fields of the event are beside it."""
 
     event: str
     at_ms: Ms
 
 
 class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A match event that was first kept secret, and the number `n` of its private entry."""
+    """A match event that the table first kept secret. `n` is the number of its private entry."""
 
     n: Count
     event: dict[str, Any]
 
 
 class MatchToldData(EntryData, frozen=True):
-    """Events of the match that were kept secret and are published now, such as all cards given
-    back.
+    """Match events that the table kept secret until this entry, for example the returned cards.
+
+    `told` is the list of these events. Beside each event, `n` is the number of its private entry.
     """
 
     told: list[KeptEvent]
 
 
 class TransferredData(EntryData, frozen=True):
-    """The match moves to the table `to`, because a person decided this.
+    """A person moved the match from this table to another table, which `to` names.
 
-    `to_head` is a head that the journal of that table had shortly before, if the head was
-    requested. `by` is the person who decided. `entered_by` is the person who entered a verbal
-    decision of the chief. It is absent if the decision was not verbal.
+    `to_head` is the last head of the journal of `to`. It is null if the command `transfer` did not
+    contain it. `by` is the person who decided. If the decision was verbal, `entered_by` is the
+    person who entered it. Otherwise `entered_by` is absent.
     """
 
     match: str
@@ -116,18 +116,18 @@ class TransferredData(EntryData, frozen=True):
 
 
 class TakenOverData(EntryData, frozen=True):
-    """This table took a match over from `table`.
+    """A person moved a match to this table from another table, which `table` names.
 
-    `n` is the number of the entry `transferred` in that table's journal, and `head` is the head
-    after this entry. `digest` identifies the document of the match
-    (controller/match/transfer_document.py). `sig` is that table's signature of the digest, made
-    with the key `verify` (controller/signing/signed_commands.py). The sender of the command named
-    that key. The entry `meeting` follows. After it, as many entries of kind `match` follow as
-    `events` states, with times of this table's clock. `proofs` has the commitments of the match's
-    attempts so far, by table, deal and attempt. `moves` has the earlier transfers of the match for
-    the score sheet. It is absent if the document has none. `by` is the person who decided.
-    `entered_by` is the person who entered a verbal decision of the chief. It is absent if the
-    decision was not verbal.
+    `n` is the number of the entry `transferred` in the other table's journal. `head` is the head of
+    that journal after this entry. `digest` is the hash of the match's document, the data that the
+    other table transferred (controller/match/transfer_document.py). `sig` is the other table's
+    signature of the digest. The key `verify` from the command `take_over` checks `sig`. The next
+    entry is `meeting`. After it, the next `events` entries of kind `match` are the earlier events
+    of the match. Their times are converted to this table's clock. `proofs` has the commitment of
+    each earlier attempt of the match, with its table, deal and attempt. `moves` has the transfers
+    of the match for the score sheet. It is absent without such transfers. `by` is the person who
+    decided. If the decision was verbal, `entered_by` is the person who entered it. Otherwise
+    `entered_by` is absent.
     """
 
     match: str
@@ -148,7 +148,8 @@ class TakenOverData(EntryData, frozen=True):
 class PauseData(EntryData, frozen=True):
     """A person paused the machine.
 
-    `reason` is the role that may end the pause. `why` has the person's own words.
+    `by` is this person, and `reason` is the person's role. A person with this role, or the chief,
+    can end the pause. `why` is the reason for the pause, in the person's words.
     """
 
     reason: str
@@ -159,7 +160,7 @@ class PauseData(EntryData, frozen=True):
 class PauseEndedData(EntryData, frozen=True):
     """A pause of the machine ended.
 
-    `reason` is the role that could end the pause. `by` is the person who ended it.
+    `reason` is the role of the person who began the pause. `by` is the person who ended it.
     """
 
     reason: str
@@ -167,10 +168,10 @@ class PauseEndedData(EntryData, frozen=True):
 
 
 class AcknowledgedData(EntryData, frozen=True):
-    """A person acknowledged a fault, or ended a call by which the match asked for a referee.
+    """A person acknowledged a fault, or a call for a referee that the match made by itself.
 
-    `name` is the name of the fault. For a call, it is the name of the call in small letters.
-    `board` is "" if the fault does not concern a board.
+    For a fault, `name` is its name in capital letters. For a call, `name` is the reason of the call
+    in small letters. If a fault does not concern a board, or for a call, `board` is "".
     """
 
     name: str
@@ -179,7 +180,7 @@ class AcknowledgedData(EntryData, frozen=True):
 
 
 class SetLoadedData(EntryData, frozen=True):
-    """A person reported that another set of cards is in the machine."""
+    """A person reported that the set `set` is now in the hopper. `back` is its back (A or B)."""
 
     set: str
     back: Back
@@ -187,14 +188,14 @@ class SetLoadedData(EntryData, frozen=True):
 
 
 class SetClearedData(EntryData, frozen=True):
-    """A person counted a set of cards whose use was forbidden, and found it complete."""
+    """A person counted a barred set and found it complete. The set may be used again."""
 
     set: str
     by: str
 
 
 class FaultData(EntryData, frozen=True):
-    """A fault was raised. `evidence` has the values for the text of the fault catalogue."""
+    """A fault began. `evidence` has the values that fill the text in the fault catalogue."""
 
     code: int
     name: FaultName
@@ -202,11 +203,11 @@ class FaultData(EntryData, frozen=True):
 
 
 class FaultClearedData(FaultData, frozen=True):
-    """A fault was cleared. `evidence` is the evidence with which the fault was raised."""
+    """A fault ended. `evidence` has the same values as the event `fault` of this fault."""
 
 
 class CallData(EntryData, frozen=True):
-    """A player called the referee. `reason` is `button` or the player's own words."""
+    """A player called the referee. `reason` is `button`, or the reason that the player gave."""
 
     seat: Seat
     reason: str
@@ -215,8 +216,8 @@ class CallData(EntryData, frozen=True):
 class CallEndedData(EntryData, frozen=True):
     """A player's call of the referee ended.
 
-    `by` is the referee who came to the table. It is absent if the player cancelled the call with
-    the green button.
+    `by` is the referee who came to the table. If the player cancelled the call with the green
+    button, `by` is absent.
     """
 
     seat: Seat
@@ -224,7 +225,7 @@ class CallEndedData(EntryData, frozen=True):
 
 
 class CommandKeptData(EntryData, frozen=True):
-    """The secret part of the `command` in the next row: its arguments and its signature."""
+    """The secret fields of the next entry, a `command`: for example its arguments and signature."""
 
     id: str
     key: str
@@ -235,24 +236,23 @@ class CommandKeptData(EntryData, frozen=True):
 
 
 class CommandData(EntryData, frozen=True):
-    """A signed command that was carried out or refused, and its sender.
+    """A command that was carried out or refused. It came from a signer or from a button.
 
-    `key` is the signer's key (hex), or `panel` for a button of the table. `who` is the name in the
-    key's certificate. `person` is the person who gave the command with that key. It is null if the
-    command named no person. `result` is the public part of the answer. If the command was begun and
-    could not be carried out, the entry has `refused` in place of `result`.
+    `key` is the signer's public key (hex), or `panel` for a button of the table. `who` is the name
+    in the key's certificate. `person` is the person who gave the command with that key. It is null
+    if the command named no person. `result` is the public part of the answer. If the command was
+    refused, `result` is absent, and `refused` is the name of the fault in the fault catalogue.
 
-    `of` has the deal and attempt that the command named. `boot` is the run of the daemon that the
-    command was for. This is always the present run. With `args`, `of`, `boot` and `sig`, everybody
-    can check the signature of the command (controller/signing/signed_commands.py). Of these four
-    fields, a command of a button has only `args`. For `answer`, `tribute`, `return` and
-    `take_over`, all four fields are in a private row. An entry cannot contain a fraction. If `args`
-    has a fraction, the entry has `args` as the JSON text that was signed, and the command is always
-    refused.
+    `of` is the deal and attempt that the command named. `boot` is the run that the command named.
+    It is always the present run. With `args`, `of`, `boot` and `sig`, everybody can check the
+    signature of the command (controller/signing/signed_commands.py). A button does not sign, so its
+    command has only `args`. For the commands `answer`, `tribute`, `return` and `take_over`, these
+    four fields are in a private entry. An entry cannot contain a number with a fraction. A command
+    with such a number is always refused. Then `args` is the JSON text that was signed.
 
-    The command `configure` can be refused after it began. Then an earlier row has a `result` with
-    the `settings` that the board accepted. `unknown` is a setting that was sent and got no answer.
-    It is possible that the board accepted this setting.
+    `configure` sends settings to a board. If it is refused after it began, it has two entries.
+    The first has a `result`: `settings` has the settings that the board accepted, and `unknown` has
+    a setting without an answer, which the board may have accepted. The second has `refused`.
     """
 
     id: str
@@ -270,9 +270,9 @@ class CommandData(EntryData, frozen=True):
 
 
 class EntryKind(NamedTuple):
-    """The properties that all entries of one kind have.
+    """The properties of one kind of entry.
 
-    `data` is the type of their data. `after` has the kinds that must all precede such an entry in
+    `data` is the type of its data. `after` has the kinds that must all precede such an entry in
     the same attempt. If `once`, an attempt has at most one such entry.
     """
 

@@ -1,4 +1,4 @@
-"""The journal for the machine: an entry is appended now, and reported later when it is stored."""
+"""The journal that the machine writes. A callback receives each appended entry after its commit."""
 
 import asyncio
 from collections import deque
@@ -19,7 +19,7 @@ from controller.journal.store import JournalStore
 
 
 class Journal:
-    """The journal of a running machine, which numbers and chains entries and has them stored.
+    """The journal of a running machine, which numbers and chains entries and writes them to disk.
 
     All callbacks come on the loop. `on_committed(entries)` receives every entry once, in order,
     after its commit. A public entry is durable before that, so a published entry cannot be lost
@@ -62,10 +62,10 @@ class Journal:
         attempt: int | None = None,
         public: bool,
     ) -> ChainedEntry:
-        """Create the next entry of the chain, and return it. It is not stored yet.
+        """Create the next entry of the chain in memory, and return it.
 
-        `flush` or `sync` stores the entry. Raises ValueError for data that an entry cannot contain
-        (entries.py).
+        `flush` or `sync` stores the entry on the disk. Raises ValueError for data that an entry
+        cannot contain (entries.py).
         """
         entry = JournalEntry(
             n=self.last_number + 1,
@@ -87,15 +87,15 @@ class Journal:
         return chained
 
     def flush(self) -> None:
-        """Pass all appended entries to the committer.
+        """Pass to the committer all appended entries that it has not received yet.
 
-        If any of them is public, the committer puts all of them on the disk.
+        The committer writes them. If one of them is public, it also syncs all of them to the disk.
         """
         if self._unwritten:
             self._hand_over(durable=any(item.entry.public for item in self._unwritten))
 
     async def sync(self) -> None:
-        """Wait until all entries appended so far are on the disk.
+        """Wait until all entries that were appended before this call are on the disk.
 
         Raises StorageFailed if the disk has refused to write or read.
         """
@@ -110,7 +110,7 @@ class Journal:
         await done
 
     async def close(self) -> None:
-        """Wait until all entries are on the disk, then close committer and store.
+        """Wait until all entries are on the disk, then close the committer and the journal file.
 
         Raises StorageFailed after both are closed.
         """
@@ -121,7 +121,7 @@ class Journal:
             self._store.close()
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
-        """Yield the committed entries after number `after`, at most `limit` entries.
+        """Yield at most `limit` stored entries (None: all), beginning with number `after` + 1.
 
         Raises StorageFailed if the disk refuses to read.
         """

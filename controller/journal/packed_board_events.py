@@ -1,4 +1,4 @@
-"""Board events in compact form: one journal entry for a group of them, with secrets sealed.
+"""The compact form of board events. One journal entry has a group of them.
 
 An event has five bytes, in the order in which the host received them, both boards in one group:
 board (top bit: the reader) and code, the two running totals, index, place. Event numbers need no
@@ -46,41 +46,40 @@ class BoardEventFields(Protocol):
 
     @property
     def boot(self) -> int:
-        """Return the id of the board's run (from one start to the next) in which the event
-        happened.
-        """
+        """Return the id of the boot (the run of the board) in which the event happened."""
 
     @property
     def number(self) -> int:
-        """Return the number of the event in the board's run, counted from 1 without a gap."""
+        """Return the number of the event in its boot, counted from 1 without a gap."""
 
     @property
     def attempt(self) -> int:
-        """Return the number of the attempt that the board had begun before the event."""
+        """Return the number of the attempt that was set on the board when the event happened."""
 
     @property
     def code(self) -> int:
-        """Return the kind of the event (drivers/link/PROTOCOL.md)."""
+        """Return the number of the event's kind (drivers/link/PROTOCOL.md)."""
 
     @property
     def seen(self) -> int:
-        """Return how many cards the dealer board has detected, or how many pulses the reader
-        board has received.
+        """Return the total after the event: cards at the window (dealer), or pulses of the trigger
+        wire (reader).
         """
 
     @property
     def landed(self) -> int:
-        """Return how many cards have landed (dealer board), or how many READ events were sent
-        (reader board).
-        """
+        """Return the total after the event: landed cards (dealer), or READ events (reader)."""
 
     @property
     def index(self) -> int:
-        """Return the number of the card in the attempt."""
+        """Return the number of the event's card in the order of feeding, or 0 without a card.
+
+        For SHUFFLED, POCKET and DRIVE it has another meaning (drivers/board_events.py).
+        """
 
     @property
     def place(self) -> int:
-        """Return the place in the machine that the event names. Its meaning depends on the code."""
+        """Return the outlet, the motor or another detail of the event. `code` decides which one."""
 
 
 class CardLook(msgspec.Struct, frozen=True, gc=False):
@@ -126,7 +125,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_open(self) -> bool:
-        """Return whether the secret part of the event (look or pocket) is readable."""
+        """Return whether the event has no secret (look or pocket) that is sealed or missing."""
         if self.code == READ:
             return self.look is not None
         return self.code not in POCKET_CODES or self.place != SEALED_PLACE
@@ -135,7 +134,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def split_into_groups(
     events: Iterable[BoardEventFields], limit: int = MAX_GROUP_EVENTS
 ) -> Iterator[list[BoardEventFields]]:
-    """Yield the events in groups, one group for each journal entry.
+    """Yield the events in order, in groups that each fit into one journal entry.
 
     The events of a group have the same attempt and the same boot of each board. A group has at most
     `limit` events.
@@ -155,7 +154,7 @@ def split_into_groups(
 def pack_events(
     events: Sequence[BoardEventFields], seal: Callable[[bytes], bytes] | None = None
 ) -> dict[str, Any]:
-    """Return a group of board events as the data of a `wire` entry.
+    """Return the data of one `wire` entry for this group of board events.
 
     The entry must have the attempt of the events. `seal` encrypts looks and pockets with the
     attempt's key. Without it, looks are left out and pockets are not sealed. Raises ValueError for
@@ -180,9 +179,9 @@ def pack_events(
 def unpack_events(
     data: dict[str, Any], attempt: int | None, unseal: Callable[[bytes], bytes] | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the board events of a `wire` entry.
+    """Return the board events in the data of a `wire` entry.
 
-    They have looks and pockets if `unseal` can decrypt them. Raises ValueError for data that are
+    The events have looks and pockets if `unseal` decrypts them. Raises ValueError for data that is
     not a group of events.
     """
     try:
@@ -194,12 +193,12 @@ def unpack_events(
 
 
 def pack_course(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return board events for a `revealed` entry, with all pockets but without looks at faces."""
+    """Return the field `course` for an entry `revealed`: the events with pockets, without looks."""
     return [pack_events(group) for group in split_into_groups(events, limit=len(events))]
 
 
 def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
-    """Return board events for the public `record` of an attempt: with pockets and looks."""
+    """Return the field `events` for an entry `record`: the events with pockets and looks."""
     return [
         pack_events(group)
         | {"looks": _to_base64(b"".join(_look_bytes(e) for e in group if e.code == READ))}
@@ -208,10 +207,9 @@ def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
 
 
 def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[LoggedBoardEvent]:
-    """Return the board events that a published row contains: a `record`, or the `course` of a
-    `revealed`.
+    """Return the board events in `record`, which has the form of `pack_opened` or `pack_course`.
 
-    A course has no looks. Raises ValueError for other data.
+    A course has no looks. Raises ValueError for data in another form.
     """
     try:
         return [event for group in record for event in _unpack_opened_group(group, attempt or 0)]
@@ -231,7 +229,7 @@ def _open_bytes(event: BoardEventFields, sealed: frozenset[int]) -> bytes:
 
 
 def _secret_bytes(event: BoardEventFields) -> bytes:
-    """Return the part of an event that must be encrypted: its look, its pocket, or nothing."""
+    """Return the secret bytes of an event: the look of a READ, the pocket of a card, or b""."""
     if event.code == READ:
         return _look_bytes(event)
     return bytes([event.place]) if event.code in POCKET_CODES else b""
@@ -240,9 +238,9 @@ def _secret_bytes(event: BoardEventFields) -> bytes:
 def _unpack_group(
     data: dict[str, Any], attempt: int, secret: bytes | None, of_pockets: frozenset[int]
 ) -> Iterator[LoggedBoardEvent]:
-    """Yield the board events of a group.
+    """Yield the board events of one group, decoded from its compact form in `data`.
 
-    `secret` has their looks, and the places of events whose code is in `of_pockets`.
+    `secret` has the looks, and the places of events with a code in `of_pockets`. It may be None.
     """
     boots = data["boots"]
     rest = None if secret is None else memoryview(secret)
@@ -273,9 +271,9 @@ def _unpack_group(
 
 
 def _look_bytes(event: Any) -> bytes:
-    """Return the four bytes of the look of a READ event.
+    """Return the look of a READ event as four bytes: face, back, face up, confidence.
 
-    A driver's READ has the fields itself. An event of a journal has them in `look`. Raises
+    A driver's READ has these fields itself. An event of a journal has them in `look`. Raises
     ValueError if the look is still sealed.
     """
     look = getattr(event, "look", event)

@@ -1,8 +1,8 @@
-"""The journal's file: one SQLite table in write-ahead mode, to which rows are only added.
+"""The journal's file: one SQLite table in write-ahead mode. A program can only add rows to it.
 
 Triggers refuse every UPDATE and DELETE, and an INSERT that does not follow the last row. So a
 defect of this program cannot change old rows. The hash chain (entries.py) and the heads that other
-people stored reveal the changes of a person with access to the file.
+people saved reveal changes by a person with access to the file.
 """
 
 import contextlib
@@ -48,12 +48,12 @@ _IN_MEMORY = ":memory:"
 class JournalStore:
     """An open journal file, to which rows can be added.
 
-    Only one program at a time may append to it. `open` and `in_memory` create one. `write` may be
+    Only one program at a time may append to it. `open` and `in_memory` return one. `write` may be
     called from a separate thread if only that thread calls it: reading has another connection.
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection, lock: int | None) -> None:
-        """Use an open database connection, and the descriptor of the lock file if there is one."""
+        """Use an open database connection. `lock` is the lock file's descriptor, or None."""
         self._path = path
         self._writer = connection
         self._lock = lock
@@ -61,9 +61,9 @@ class JournalStore:
 
     @classmethod
     def open(cls, state_dir: Path, factory: type[sqlite3.Connection] = sqlite3.Connection) -> Self:
-        """Open the journal in `state_dir`, or create one, and check the whole chain.
+        """Open the journal in `state_dir`, or create it, and check its whole hash chain.
 
-        Every row that was read is durable afterwards. Raises JournalError with one line for a
+        Every row of the file is durable afterwards. Raises JournalError with one line for a
         foreign or damaged file, a broken chain, or a second writer.
         """
         path = state_dir / STORE_NAME
@@ -95,13 +95,13 @@ class JournalStore:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """Return a journal that exists only in memory, for many simulated deals."""
+        """Return a new journal that exists only in memory. Simulations of many deals use it."""
         connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
         _create_or_check(connection)
         return cls(_IN_MEMORY, connection, None)
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
-        """Yield the committed entries after number `after`, at most `limit` entries.
+        """Yield at most `limit` stored entries (None: all), beginning with number `after` + 1.
 
         The chain was checked when the file was opened, and is not checked again here. Raises
         StorageFailed if the disk refuses to read.
@@ -123,8 +123,7 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def last(self) -> tuple[int, bytes]:
-        """Return the newest committed entry's number, and the head (last hash) of the chain
-        after it.
+        """Return the number of the newest committed entry, and the chain's head after that entry.
 
         They are (0, ZERO_HEAD) in an empty journal. Raises StorageFailed if the disk refuses to
         read.
@@ -136,10 +135,10 @@ class JournalStore:
             raise self._read_failure(error) from error
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Append rows in one transaction. If `durable`, return only when the rows are on the disk.
+        """Append the rows in one transaction. If `durable`, also wait until they are on the disk.
 
         A durable write makes all earlier writes durable too, because the write-ahead log is one
-        file. Raises StorageFailed. Then the rows are not in the journal, or it is unknown, and
+        file. Raises StorageFailed. Then it is unknown whether the rows are in the journal, and
         further writes are not safe.
         """
         db = self._writer
@@ -207,11 +206,11 @@ def hold_journal_lock(state_dir: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
-    """Open a journal file for reading only, and yield its rows without checking them.
+    """Open a journal file for reading. The `with` block gets an iterator of its unchecked rows.
 
     A daemon may write the file at the same time. Raises JournalError for a file that is not a
-    journal, is damaged or missing. After its rows were read, it raises JournalError for a file with
-    changed tables.
+    journal, is damaged or is missing. The end of the `with` block raises JournalError if the tables
+    of the file were changed.
     """
     try:
         with contextlib.closing(_connect_read_only(path)) as db:
@@ -233,9 +232,9 @@ def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
 
 
 def _checked_row(n: object, body: object, head: object) -> StoredRow:
-    """Return a row after a check of the types of its columns.
+    """Return a row with these three column values, after a check of their types.
 
-    Raises JournalError for a wrong type: somebody replaced the table.
+    Raises JournalError for a wrong type, which shows that somebody replaced the table.
     """
     if isinstance(n, int) and isinstance(body, bytes) and isinstance(head, bytes):
         return StoredRow(n, body, head)
@@ -253,9 +252,9 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _create_or_check(db: sqlite3.Connection) -> None:
-    """Create the journal's table in an empty file, or check the tables of the file.
+    """Create the journal's table if the file is empty. Otherwise check the file's tables.
 
-    Raises JournalError for a file with other contents.
+    Raises JournalError if the tables or the format are not those of a journal.
     """
     empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     if empty and _header(db) == (0, 0):
@@ -291,9 +290,9 @@ def _header(db: sqlite3.Connection) -> tuple[int, int]:
 
 
 def _take_lock(path: Path) -> int:
-    """Lock a file beside the journal, and return its descriptor.
+    """Lock the lock file `path`, which protects the journal, and return its file descriptor.
 
-    SQLite alone would allow two programs to write in turn.
+    Raises JournalError if another process has the lock. SQLite alone would allow both to write.
     """
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -1,1 +1,1 @@
-"""The keys of a table and of its clients, as `dealtable keys` writes them."""
+"""The key files of a table and of its clients: creation, admission, renewal and revocation."""

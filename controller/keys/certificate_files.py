@@ -1,4 +1,4 @@
-"""The text of certificate files.
+"""Functions that return the texts of certificate files, with new keys or with given keys.
 
 The format is pyzmq's certificate format with additional metadata. `zmq.auth` can read the files,
 and controller/roster reads them without ZeroMQ.
@@ -58,17 +58,17 @@ def new_client_secret(name: str, role: Role, expires: datetime | None = None) ->
 
 
 def new_sign_secret() -> str:
-    """Return the text of a table's `table.sign` file with a new Ed25519 secret."""
+    """Return the text of a table's `table.sign` file, with a new Ed25519 key pair for signing."""
     sign = SigningKey.generate()
     fields = {"name": TABLE_NAME, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
     return f"{_SIGN_BANNER}metadata\n{_metadata_lines(fields)}"
 
 
 def table_secret_text(verify: bytes, curve: tuple[str, str] | None = None) -> str:
-    """Return the text of a table's `table.key_secret` file.
+    """Return the text of a table's `table.key_secret` file, which has the table's CURVE key pair.
 
-    It has the public signing key `verify` (32 bytes) and the CURVE key pair `curve` (public,
-    secret). Without `curve` a new key pair is made.
+    The pair is `curve` (public, secret), or a new pair if `curve` is None. The file also has the
+    public signing key `verify` (32 bytes).
     """
     return _secret_text({"name": TABLE_NAME, "verify": verify.hex()}, *(curve or _curve_pair()))
 
@@ -99,7 +99,7 @@ def public_text(certificate: Certificate) -> str:
 
 
 def date_text(moment: datetime) -> str:
-    """Return a moment (UTC) as certificates write it. The end of a day is written as that day."""
+    """Return a moment (UTC) as text for a certificate. Midnight is written as the day before it."""
     at_midnight = moment.time() == datetime.min.time()
     if at_midnight and moment.date() > date.min:
         return (moment - timedelta(days=1)).date().isoformat()
@@ -107,7 +107,7 @@ def date_text(moment: datetime) -> str:
 
 
 def make_folder_like(folder: Path, like: Path) -> Path:
-    """Create a folder with the owner and mode of the folder `like`, and return it.
+    """Create the folder `folder` with the owner and mode of the folder `like`, and return its path.
 
     Raises OSError.
     """

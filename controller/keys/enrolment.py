@@ -30,15 +30,16 @@ from controller.roster.roster import find_clash, format_moment
 
 
 def admit_file(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
-    """Admit the client whose public file is `public_file`, as `enrol_client` does."""
+    """Admit the client in `public_file`, and return the path of the client's file in admitted/."""
     return enrol_client(folder, read_client_file(public_file), expires)
 
 
 def enrol_client(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
     """Admit a client, and return the path of the client's file in admitted/.
 
-    `expires` is set by the table. Without it the date in the client's own file applies. Raises
-    OSError. Raises RosterError for a revoked key, and for a name or key that another client has.
+    If these keys are admitted already, only their expiry date is set. `expires` is the table's own
+    date. Without it the date in the client's file (or in admitted/) applies. Raises OSError. Raises
+    RosterError for a revoked key, and for a name or key that another client has.
     """
     roster = Roster.load(folder)
     for path, there in _admitted_files(folder):
@@ -50,11 +51,11 @@ def enrol_client(folder: Path, client: Certificate, expires: datetime | None = N
 
 
 def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
-    """Admit a new key of a client who has a key already.
+    """Admit a client's new keys, end its old keys at `ends`, and return the old certificates.
 
-    The old key then ends at `ends`, or at its own end if that is earlier. Returns the old
-    certificates. Raises OSError and RosterError as `enrol_client` does. Raises RosterError also if
-    no client of that name and role is admitted.
+    An old key that already expires earlier keeps its date. Raises OSError
+    and RosterError as `enrol_client` does. Raises RosterError also if no client of that name and
+    role is admitted.
     """
     roster = Roster.load(folder)
     old = [
@@ -78,9 +79,9 @@ def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[
 def revoke_client(
     folder: Path, name: str, reason: str, now: datetime, mark: str | None = None
 ) -> Sequence[Certificate]:
-    """Revoke all keys of the client `name`, or only the key with the fingerprint `mark`.
+    """Revoke all keys of the client `name`, or only the key that has the fingerprint `mark`.
 
-    Returns the revoked certificates. Each file is written to revoked/ before it is removed from
+    Return the revoked certificates. Each file is written to revoked/ before it is removed from
     admitted/. Raises OSError, and RosterError if there is no such key.
     """
     found = [
@@ -101,9 +102,9 @@ def revoke_client(
 
 
 def read_client_file(public_file: Path) -> Certificate:
-    """Return the certificate in a client's public file, as its owner made it.
+    """Return the certificate in a client's public file, after a check of the owner's signature.
 
-    Raises RosterError, also if name, role or end differ from what the owner signed.
+    Raises RosterError, also if name, role, keys or end differ from what the owner signed.
     """
     client = read_certificate(public_file)
     if client.role is None or client.has_secrets:
@@ -141,7 +142,7 @@ def _write_admitted(folder: Path, client: Certificate) -> Path:
 
 
 def _without_table_fields(client: Certificate) -> Certificate:
-    """Return a certificate without the fields that its table added."""
+    """Return a copy without expiry date and proof: files with the same keys may differ in them."""
     return replace(client, expires=None, proof=None)
 
 

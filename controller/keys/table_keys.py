@@ -46,7 +46,7 @@ ARCHIVE_FOLDER = "old"
 
 
 def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
-    """Create the table's keys and its first admitted clients, unless they exist.
+    """Create the keys of a new table, and create and admit its first clients.
 
     These clients are one of each role, and an observer for `dealtable watch`.
 
@@ -106,9 +106,9 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
 
 
 def create_client_keys(place: Path, name: str, role: Role) -> Path:
-    """Create the key files of a client in clients/, and return the path of the public file.
+    """Create a client's key files in clients/ of `place`. Return the path of the public file.
 
-    An existing client is not changed. Raises OSError.
+    Existing files are not changed. Raises OSError.
     """
     folder = place / CLIENTS_FOLDER
     secret = folder / f"{name}.key_secret"
@@ -121,10 +121,10 @@ def create_client_keys(place: Path, name: str, role: Role) -> Path:
 
 
 def write_key_request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
-    """Create the key files of a client in `folder`, and return the path of the public file.
+    """Create a client's key files in `folder`, and return the path of the public file.
 
-    A table can admit the public file. Raises FileExistsError if a pair of that name exists, and
-    OSError.
+    The public file is the request: a table can admit it. Raises FileExistsError if a pair of that
+    name exists, and OSError.
     """
     secret = folder / f"{name}.key_secret"
     write_new_file(secret, new_client_secret(name, role, expires).encode(), SECRET_MODE)
@@ -134,7 +134,7 @@ def write_key_request(folder: Path, name: str, role: Role, expires: datetime | N
 
 
 def has_pair_here(place: Path, certificate: Certificate) -> bool:
-    """Return whether the key pair of a client's certificate is in clients/ or clients/old/.
+    """Return whether clients/ or clients/old/ of `place` has the key pair of the certificate.
 
     Raises RosterError.
     """
@@ -145,10 +145,10 @@ def has_pair_here(place: Path, certificate: Certificate) -> bool:
 
 
 def archive_pair(place: Path, certificate: Certificate) -> None:
-    """Move the key pair of a replaced or revoked certificate to clients/old/.
+    """Move the key pair of a replaced or revoked certificate from clients/ to clients/old/.
 
-    Nothing happens if the pair was not made here. Data that was sealed for the key can still be
-    opened after the move. Raises OSError, RosterError.
+    Nothing happens if clients/ does not have the pair. Data that was sealed for the key can still
+    be opened after the move. Raises OSError, RosterError.
     """
     public, old = _pair_path(place, certificate), _archived_pair_path(place, certificate)
     if not public.exists() or read_certificate(public).curve != certificate.curve:
@@ -171,7 +171,7 @@ def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
 
 
 def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
-    """Return the path of the table's CURVE secret, and the paths of its public files.
+    """Return the path of the table's CURVE secret file, and the paths of its public key files.
 
     The gateway's public file is the first.
     """

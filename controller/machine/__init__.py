@@ -1,9 +1,9 @@
 """The machine process: ports, pins, faces, state and journal, without a network.
 
-Everything that happens is an entry of the journal, written through table_record.py. Two folds make
-the state of it: state/state_fold.py the machine's, state/table_match.py the match's. Everything
-else drives boards and people, and writes the next entry. Begin with table_record.py,
-attempts/deal_cycle.py and attempts/attempt_run.py; for commands, read
+Everything that happens is an entry of the journal, written through table_record.py. Two folds
+compute the state from the entries: state/state_fold.py for the machine, state/table_match.py for
+the match. All other modules drive boards, wait for people, and write the next entry. Begin with
+table_record.py, attempts/deal_cycle.py and attempts/attempt_run.py; for commands, read
 commands/command_processor.py.
 
     table_record.py     the writer: first the journal, then the state, then the feed

@@ -36,7 +36,7 @@ _log = structlog.get_logger("machine")
 
 
 class GatewaySocket:
-    """The Unix socket that sends the public data of one table to all connected gateways.
+    """The Unix socket on which gateways receive a table's public data and send commands.
 
     `submit` answers commands. `state` returns the whole public state for a new gateway. `metrics`
     returns the machine's numbers, given the bytes that wait for gateways. `allowed_uids` are the
@@ -83,7 +83,7 @@ class GatewaySocket:
             path.unlink(missing_ok=True)
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Send public data to every gateway."""
+        """Send public data to every connected gateway."""
         if self.connections:
             line = encode_line(feed_message(value))
             for gateway in list(self.connections):
@@ -102,7 +102,7 @@ class GatewaySocket:
             gateway.send(encode_line(self._metrics(unsent)))
 
     async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
-        """Pass a command to the machine, and send its answer to the gateway."""
+        """Pass a gateway's command to the machine, and send the machine's answer back."""
         reply = await self._submit(message.body)
         line: MachineMessage = ReplyMessage(message.ref, reply)
         gateway.send(encode_line(line))
@@ -149,7 +149,7 @@ class _Connection(asyncio.Protocol):
 
     @property
     def unsent_bytes(self) -> int:
-        """Return the number of bytes that the gateway has not read yet."""
+        """Return the number of bytes that wait until the gateway reads them."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def send(self, line: bytes) -> None:

@@ -215,10 +215,7 @@ class TableMachine:
         deps.journal.on_failed = self._storage_failed
 
     async def run(self) -> None:
-        """Connect the boards and deal, until cancelled or until the journal cannot be written.
-
-        Raises StorageFailed.
-        """
+        """Connect the boards and deal until cancelled; raise StorageFailed if the journal fails."""
         self.record.write("opened", self._opened_data())
         await self.record.sync()
         self._on_match_changed()
@@ -257,11 +254,11 @@ class TableMachine:
         return opened
 
     async def submit(self, command: ClientCommand) -> CommandReply:
-        """Return the answer to a command of any client."""
+        """Execute a client's command, and return the answer. Never raise for a bad command."""
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state, with the next sequence number.
+        """Return the present public state, and give it the next sequence number.
 
         If the journal cannot be written, its phase is FAULT.
         """
@@ -309,7 +306,7 @@ class TableMachine:
         self.panel_control.show_lamps()
 
     def _on_match_changed(self) -> None:
-        """Schedule the reactions to a changed match for the time after the change is written."""
+        """Schedule the handling of a changed match for the next turn of the event loop."""
         if not self._is_match_check_due:
             self._is_match_check_due = True
             self._loop.call_soon(self._handle_match_change)
@@ -363,7 +360,7 @@ class TableMachine:
         link.mark_kept(number, boot)
 
     def _unjournalled_state(self) -> Hashable:
-        """Return the values that decide about commands but are not in the journal."""
+        """Return the values outside the journal on which the offers of commands depend."""
         table, deals = self.table_boards, self.deal_cycle
         run = table.run
         return (
@@ -380,7 +377,7 @@ class TableMachine:
         )
 
     def _read_commands(self) -> dict[str, ReadCommand]:
-        """Return the commands that only read and change nothing."""
+        """Return the handlers of the commands that change nothing, by command name."""
         return {
             "snapshot": lambda args: dict(msgspec.to_builtins(self.state())),
             "events": lambda args: {"events": self.record.public_events(args.since)},

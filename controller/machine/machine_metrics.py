@@ -1,4 +1,4 @@
-"""The numbers of one machine: counts of entries and events, times, and the cost of the process."""
+"""The metrics of one machine: counts of entries and events, durations, CPU and memory."""
 
 import asyncio
 import os
@@ -62,12 +62,10 @@ _MAX_JUDGED = 16
 
 
 class TimedCommitter:
-    """A committer that measures how long it takes to write a group of rows, and how long rows
-    wait.
-    """
+    """A committer that measures how long each group of rows waits until it is written."""
 
     def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
-        """Wrap `committer`. `on_written(durable, seconds)` is called on the loop for each group."""
+        """Wrap `committer`. After each written group, call `on_written(durable, seconds)`."""
         self._committer = committer
         self._on_written = on_written
         self._unanswered: deque[tuple[WriteGroup, float]] = deque()
@@ -75,7 +73,7 @@ class TimedCommitter:
         self.rows_waiting = 0
 
     def start(self, answer: CommitCallback) -> None:
-        """Start the committer; see Committer."""
+        """Start the wrapped committer; `answer` receives its results (see Committer)."""
 
         def answered(result: RowsCommitted | StorageFailed) -> None:
             self._on_result(result)
@@ -85,13 +83,13 @@ class TimedCommitter:
         self._committer.start(answered)
 
     def commit(self, group: WriteGroup) -> None:
-        """Commit a group of rows; see Committer."""
+        """Pass a group of rows to the wrapped committer, and store the start time of its wait."""
         self._unanswered.append((group, self._loop.time()))
         self.rows_waiting += len(group.rows)
         self._committer.commit(group)
 
     def close(self) -> None:
-        """Close the committer; see Committer."""
+        """Close the wrapped committer, which first writes all accepted groups."""
         self._committer.close()
 
     def oldest_wait_s(self) -> float:
@@ -136,7 +134,7 @@ class MachineMetrics:
         self._committer: TimedCommitter | None = None
 
     def time_commits(self, committer: Committer) -> Committer:
-        """Return a committer whose groups are timed."""
+        """Wrap `committer`, so that the duration of every write is measured."""
         self._committer = TimedCommitter(
             committer, lambda durable, took_s: self._journal[durable].add(took_s)
         )
@@ -147,9 +145,7 @@ class MachineMetrics:
         return 0.0 if self._committer is None else self._committer.oldest_wait_s()
 
     def attach(self, board_log: BoardLog, *links: Link) -> None:
-        """Store the parts whose counters are read later, and measure the delay of each ROUTE on
-        the links.
-        """
+        """Read the counters of `board_log` and `links` from now on; time each ROUTE on `links`."""
         self._board_log = board_log
         board_log.on_written = self.on_events_written
         for link in links:
@@ -157,9 +153,7 @@ class MachineMetrics:
             link.on_sent = self._on_posted
 
     def count_entry(self, entry: JournalEntry) -> None:
-        """Count a new entry of the journal.
-
-        Entries of earlier runs count too.
+        """Count a new entry of the journal. Entries of earlier runs count too.
 
         A journal that is read again after a failure of its disk is not counted twice.
         """
@@ -169,7 +163,7 @@ class MachineMetrics:
         _ENTRY_COUNTERS.get(entry.kind, _count_nothing)(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
-        """Count board events that are in the journal, as soon as their attempt has a verdict."""
+        """Count written board events. Count the events of an attempt only after its verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)
@@ -199,9 +193,9 @@ class MachineMetrics:
         return MetricsMessage(tuple(samples), tuple(distributions))
 
     def _on_posted(self, command: frames.BoardCommand) -> None:
-        """Measure how long an event of a board waited for its ROUTE.
+        """Measure the delay of a ROUTE after the arrival of the board event that caused it.
 
-        Another ROUTE has no start time.
+        A ROUTE outside a read callback has no start time. Other commands are ignored.
         """
         if type(command) is frames.RouteCommand:
             for link in self._links.values():
@@ -247,7 +241,7 @@ class MachineMetrics:
             self._count_event(event)
 
     def _count_failure(self, entry: JournalEntry, outcome: str, reasons: Sequence[str]) -> None:
-        """Count an attempt that gave no hands, under its first reason."""
+        """Count a misdealt, void or withdrawn attempt under its first reason."""
         if outcome != "ok":
             self._count("redeals" if outcome == "misdeal" else "voids", *reasons[:1])
             self._set_of_attempt.pop(entry.attempt or 0, None)
@@ -272,7 +266,7 @@ class MachineMetrics:
 
 
 def _count_nothing(meter: MachineMetrics, counted: object) -> None:
-    """Ignore an entry or an event that no metric counts."""
+    """Count nothing, because no metric counts this kind of entry or event."""
 
 
 _ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {

@@ -1,9 +1,9 @@
-"""The supervisor of the machine, which survives a full disk.
+"""The supervisor, which builds a new TableMachine after a failed write to the journal.
 
-After a failed write the content of the disk is unknown, so the journal is never continued. When
-there is room, the file is opened and checked again, and a new machine is built from it. Boards and
-cards are as before, and the running attempt is resumed (attempts/recovery.py). Gateways stay
-connected meanwhile and show the fault.
+After a failed write the content of the disk is unknown, so the open journal is not used any more.
+When the disk can be written again, the file is opened and checked, and a new machine is built from
+it. Boards and cards are as before, and the running attempt is resumed (attempts/recovery.py).
+Gateways stay connected meanwhile and show the fault.
 """
 
 import asyncio
@@ -19,15 +19,15 @@ from controller.messages import ClientCommand, CommandReply, PublicState
 
 _log = structlog.get_logger("machine")
 DISK_RETRY_INTERVAL_S = 1.0
-"""Interval of the attempts to use the disk and of the published fault, as for a state without news.
+"""After a failed write: the interval at which the disk is tried again and the state is published.
 """
 
 
 class MachineSupervisor:
-    """The owner of the boards, which runs one machine after another on these boards.
+    """The supervisor that runs one TableMachine, and builds and runs a new one if the disk fails.
 
     `build` opens the journal and makes a machine, or raises JournalError or OSError. `publish`
-    receives the states that are published without a machine.
+    receives the states that are published while no machine runs.
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class MachineSupervisor:
 
     @property
     def machine(self) -> TableMachine:
-        """Return the present machine. If there is none, return the last one."""
+        """Return the machine that runs now. While no machine runs, return the last one."""
         assert self._machine is not None  # `start` was called before.
         return self._machine
 
     async def start(self) -> None:
-        """Build the first machine. Raises JournalError if its journal cannot be used."""
+        """Build the first machine, without running it. Raises JournalError for a bad journal."""
         self._machine = await self._build()
 
     async def run(self) -> None:
-        """Run machines until the task is cancelled."""
+        """Run the machine until this task is cancelled. After a failed write, run a new machine."""
         while True:
             try:
                 await self.machine.run()
@@ -57,7 +57,7 @@ class MachineSupervisor:
                 await self._wait_for_disk(failed)
 
     async def submit(self, command: ClientCommand) -> CommandReply:
-        """Return the answer to a command. Without a journal no command is executed."""
+        """Return the machine's answer to a command, or STORAGE_FAILED while no machine runs."""
         if self._failure is None:
             answering = asyncio.ensure_future(self.machine.submit(command))
             falling = asyncio.ensure_future(self._journal_failed.wait())
@@ -72,21 +72,21 @@ class MachineSupervisor:
         return CommandReply(id=command.id, ok=False, error=failure("STORAGE_FAILED"))
 
     def state(self) -> PublicState:
-        """Return the present public state."""
+        """Return the public state of the present machine."""
         return self.machine.state()
 
     async def shut_down(self, limit_s: float) -> None:
-        """End the running attempt, if its end can still be written, because the daemon stops."""
+        """End the running attempt, if a machine runs. Wait at most `limit_s` for its last entry."""
         if self._failure is None:
             await self.machine.table_boards.shut_down(limit_s)
 
     async def close(self) -> None:
-        """Close the journal."""
+        """Close the journal of the present machine."""
         with suppress(StorageFailed):
             await self.machine.record.journal.close()
 
     async def _wait_for_disk(self, failed: StorageFailed) -> None:
-        """Wait until the journal can be written again, and build a new machine."""
+        """Close the journal after the error `failed`, and retry until a new machine is built."""
         self._failure = failed
         self._journal_failed.set()
         with suppress(OSError):  # The log may be on the same disk.

@@ -1,4 +1,4 @@
-"""The panel of a table: lamps, buzzer, cut counter and buttons."""
+"""The control of a table's panel: lamps, buzzer, cut counter and buttons."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,11 +29,11 @@ _UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
 
 
 def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> Lamps:
-    """Return the patterns of the lamps for a state of the table.
+    """Return the mode (off, on or blinking) of each lamp and of the buzzer for a table's state.
 
-    Red: a person must act at the machine, first with the cards. Amber: a person is awaited; it
-    blinks if the referee is called. It stays on beside green while an uncut deal is dealt and held.
-    Green: no problem; it blinks while cards move.
+    Red is on in the phase FAULT. Amber is on while the cut is awaited, and beside green while an
+    uncut deal is dealt or held. Amber and buzzer blink if a referee is called. Green is on if there
+    is no fault and no cut is awaited. It blinks while cards move.
     """
     is_uncut = bool(state.proofs) and state.proofs[-1].uncut
     waits = phase is MachinePhase.COMMITTED or (phase in _UNTIL_RELEASE and is_uncut)
@@ -56,7 +56,7 @@ STEP_INTERVAL_S = 0.1
 
 
 class CutCounter:
-    """The counter that runs through all legal cuts again and again, while a cut is awaited."""
+    """The counter that shows all legal cuts one after another, while a cut is awaited."""
 
     def __init__(self, cuts: range, on_step: Callable[[], None]) -> None:
         self.number: int | None = None
@@ -65,7 +65,7 @@ class CutCounter:
         self._timer: asyncio.TimerHandle | None = None
 
     def set_running(self, running: bool) -> None:
-        """Make the counter run or stand still."""
+        """Start the counter if `running` is True, otherwise stop it and set `number` to None."""
         if running and self._timer is None:
             self._step()
         elif not running and self._timer is not None:
@@ -83,16 +83,16 @@ class CutCounter:
 _SWITCH_FAULTS = {"lid": "LID_OPENED", "estop": "ESTOP_PRESSED"}
 _PANEL_FAULT = "PANEL_LOST"
 RELEASE_DELAY_MS = 3000
-"""Hands are ready for this time before a press releases them (provisional)."""
+"""Hands must be ready for this time before a press can release them (provisional)."""
 
 
 class PanelControl:
     """The control of a table's buttons, switches and lamps.
 
     `on_switch` is called for an open lid or a pressed emergency stop. `cutters` returns the seats
-    that may cut now, () for any seat. Without its pins a table continues to deal, because the
-    boards sense lid and emergency stop themselves. The loss is shown, and the next start of the
-    daemon tries the pins again.
+    that may cut now, or () if any seat may cut. Without its pins a table continues to deal, because
+    the boards have their own sensors for lid and emergency stop. The fault PANEL_LOST is shown, and
+    the next start of the daemon tries the pins again.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class PanelControl:
         self._panel: PanelDriver | None = None
 
     async def open(self, pins: PanelPins, factory: Callable[[], Awaitable[object]]) -> None:
-        """Open the pins, or show that they are not available."""
+        """Open `pins` with the result of `factory`. If this fails, raise the fault PANEL_LOST."""
         try:
             self._panel = PanelDriver(
                 pins,
@@ -128,7 +128,7 @@ class PanelControl:
             self.show_lamps()
 
     def show_lamps(self) -> None:
-        """Set the lamps according to the state of the table."""
+        """Set the lamps according to the committed state of the table, if they must change."""
         if self._panel is None:
             return
         wanted = choose_lamps(self._record.state, self._record.match_committed, self._phase())
@@ -155,9 +155,10 @@ class PanelControl:
             self._desk.submit_press("call", seat=press.seat)
 
     def _on_green(self, seat: Seat, act: PressKind) -> None:
-        """Handle a green button that was pressed or released.
+        """Handle a press of a seat's green button: a long press submits the command `out`.
 
-        A cut is the number that was shown when the button went down.
+        This command reports that the player has no cards left. A short press ends the seat's call
+        for a referee. Without a call, the present phase decides what a short press does.
         """
         if act is PressKind.DOWN:
             self._cut_at_press = self._counter.number
@@ -169,10 +170,10 @@ class PanelControl:
             self._confirm(seat)
 
     def _confirm(self, seat: Seat) -> None:
-        """Handle a short press of a green button.
+        """Submit the command of a seat's short press in the present phase: cut, release or confirm.
 
-        It first counts for the match, and otherwise for the machine's step. While a deal is played,
-        the next deal may wait for its cut, which only its cutter gives.
+        While a deal is played, the press confirms if the match awaits this seat. Otherwise it cuts
+        the next deal, if this seat must. The cut is the number shown when the button went down.
         """
         match, phase = self._record.match_written.match, self._phase()
         of_the_machine = match is None or match.phase in BEFORE_RELEASE

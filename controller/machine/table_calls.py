@@ -1,6 +1,6 @@
-"""Calls at a table: red buttons, and calls because something takes too long.
+"""Calls for a referee to a table, by a red button or because players do not act in time.
 
-A caller cancels a call with the green button. A referee at the table ends it, too.
+The player who called cancels the call with the green button. A referee at the table also ends it.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ from controller.messages import Seat
 
 
 def calling_seats(record: TableRecord, seat: Seat | None = None) -> tuple[Seat, ...]:
-    """Return the seats that call a referee. With `seat`, only this seat counts."""
+    """Return the seats that call a referee now. With `seat`, return only this seat, or ()."""
     seats = [call.seat for call in record.state.calls if call.seat is not None]
     return tuple(one for one in seats if seat in (None, one))
 
 
 def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = None) -> bool:
-    """Write that a seat's call for a referee has ended, or all calls if `seat` is None.
+    """End the call of `seat` for a referee, or all calls if `seat` is None.
 
-    Return whether there were any. `by` is the person at the table. None: the caller cancelled the
-    call. `TableRecord.sync` makes the entry durable.
+    Return whether a call was open. `by` is the referee who came to the table, or None if the player
+    cancelled the call. `TableRecord.sync` makes the entry durable.
     """
     ended = calling_seats(record, seat)
     who = {} if by is None else {"by": by}
@@ -34,9 +34,10 @@ def end_calls(record: TableRecord, seat: Seat | None = None, by: str | None = No
 
 
 def due_calls(play: TableMatch, limits: LimitsSection) -> dict[str, int]:
-    """Return when each possible call for a referee becomes due, in ms by the table's clock.
+    """Return the due time of each fault of OVERDUE_FAULTS that is possible in the present phase.
 
-    All are provisional.
+    The keys are the names of the faults. Times are on the table's clock. All limits are
+    provisional.
     """
     match = play.match
     if match is None or match.suspended is not None:
@@ -54,17 +55,14 @@ def due_calls(play: TableMatch, limits: LimitsSection) -> dict[str, int]:
 
 
 class OverdueWatch:
-    """The watch that raises a fault when people take too long, and clears it later.
-
-    It has one timer.
-    """
+    """The watch that raises a fault while players take too long, and clears it afterwards."""
 
     def __init__(self, record: TableRecord, limits: LimitsSection) -> None:
         self._record, self._limits = record, limits
         self._timer: asyncio.TimerHandle | None = None
 
     def on_match_changed(self) -> None:
-        """Check which calls for a referee are due after a change of the match."""
+        """Raise each fault of OVERDUE_FAULTS that is due, clear the others, and set the timer."""
         self.close()
         due, now_ms = due_calls(self._record.match_written, self._limits), self._record.clock()
         for name in OVERDUE_FAULTS:
@@ -75,7 +73,7 @@ class OverdueWatch:
             self._timer = asyncio.get_running_loop().call_at(at_s, self.on_match_changed)
 
     def close(self) -> None:
-        """Cancel the timer."""
+        """Cancel the timer for the next fault."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

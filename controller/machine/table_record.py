@@ -1,8 +1,8 @@
-"""The record of a table: the journal, the states folded over it, and the table's clock.
+"""The record of a table: the journal, the states computed from its entries, and the clock.
 
-The clock has whole milliseconds that only go forward, also after a restart. Clocks of matches use
-it. While the daemon runs it follows the loop. Between two runs it follows the wall stamps, as far
-as they are credible.
+The table's clock counts whole milliseconds and never goes back, also after a restart. The clocks of
+matches use it. While the daemon runs, it follows the clock of the event loop. Between two runs it
+follows the wall clock, as far as the times of the entries are credible.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ MAX_AWAY_MS = 24 * 3600 * 1000
 
 
 class TableClock:
-    """The clock of a table: milliseconds since its journal began, counted by the running loop."""
+    """The clock of a table, which begins at `begins_ms` and follows the running event loop."""
 
     def __init__(self, begins_ms: int = 0) -> None:
         self._loop = asyncio.get_running_loop()
@@ -39,11 +39,11 @@ class TableClock:
         self._offset_ms = begins_ms
 
     def __call__(self) -> int:
-        """Return the present time in milliseconds."""
+        """Return the present time of this clock in milliseconds."""
         return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
     def advance(self, by_ms: int) -> None:
-        """Set the clock forward by `by_ms`. A match may arrive from a table with an older clock."""
+        """Set the clock forward by `by_ms`, because an arriving match had a higher clock."""
         self._offset_ms += by_ms
 
     def loop_time(self, at_ms: int) -> float:
@@ -52,10 +52,10 @@ class TableClock:
 
 
 def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
-    """Return the time that the clock of an earlier run would show at the wall-clock time `now`.
+    """Return the first time of the table's clock in a run that starts at the wall time `now`.
 
-    It continues from the last moment in the journal by the time since then, if the stamps are
-    credible. Events from another table have earlier moments and do not count.
+    This is the highest `at_ms` in `entries`, plus the wall time since its entry, or 0 without such
+    an entry. Events from another table have lower times and do not count.
     """
     last: JournalEntry | None = None
     for entry in entries:
@@ -68,9 +68,7 @@ def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
 
 
 def elapsed_ms(earlier: str, later: str) -> int:
-    """Return the milliseconds from one wall-clock time to a later one, or 0 if they cannot be
-    right.
-    """
+    """Return the ms from `earlier` to `later`, limited to 0…MAX_AWAY_MS. Invalid times give 0."""
     try:
         gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     except (ValueError, TypeError):  # TypeError: one of them has no time zone.
@@ -79,7 +77,7 @@ def elapsed_ms(earlier: str, later: str) -> int:
 
 
 MAX_EVENTS_IN_ANSWER = 200
-"""Events in one answer to `events`. The client continues after the last of them."""
+"""The most events in one answer to `events`. The client then requests the following events."""
 
 
 class TableRecord:
@@ -89,12 +87,12 @@ class TableRecord:
     when the state has changed. `on_entry` receives every committed entry, those of earlier runs
     first.
 
-    `state` and `match_committed` contain only committed entries. `synced_head` is number and head
-    of the newest entry of this run that survives a power cut. `head` is its head, or the last head
-    of earlier runs. Only synced data is shown to people, because it must not be undone.
+    `state` and `match_committed` contain only committed entries. `synced_head` is the number of the
+    newest entry of this run that survives a power cut, and the head after it. `head` is this head,
+    or the last head of earlier runs. People see only synced data, because it must not be undone.
 
-    `match_written` is ahead of that: the match with everything that was written, so that two people
-    who act at once do not both succeed. `on_match` is called when it changed.
+    `match_written` also contains entries that are not committed yet, so that of two people who act
+    at once only one succeeds. `on_match` is called after each change of `match_written`.
     """
 
     def __init__(
@@ -111,7 +109,7 @@ class TableRecord:
     ) -> None:
         """Compute the states from the entries that the journal already has.
 
-        `now` is a wall stamp.
+        `now` is the wall-clock time as ISO text.
         """
         self.journal = journal
         self.state = TableState()
@@ -142,9 +140,9 @@ class TableRecord:
         attempt: int | None = None,
         public: bool = True,
     ) -> None:
-        """Append an entry to the journal, and apply it to both states.
+        """Append an entry to the journal, and apply the entry to `match_written` at once.
 
-        `sync` or `flush` makes it durable.
+        `sync` or `journal.flush` makes it durable. Then `state` and `match_committed` contain it.
         """
         if kind in at_play.CLOCKED_KINDS:
             data = {**data, "at_ms": self.clock()}
@@ -156,9 +154,9 @@ class TableRecord:
             self.on_match()
 
     def write_match(self, event: MatchEvent) -> None:
-        """Append an event of the match. `sync` or `flush` makes it durable.
+        """Append an event of the match to the journal, and apply it to `match_written` at once.
 
-        An event that may only be seen with others is withheld until `publish_withheld`.
+        An event that may be public only with later events is withheld until `publish_withheld`.
         """
         after = apply_event(self.match_written, event).match
         public = after is None or not is_event_withheld(after, event)
@@ -166,7 +164,7 @@ class TableRecord:
         self._write_match_entry(kind, encode_match_event(event), public=public)
 
     def publish_withheld(self) -> None:
-        """Append the withheld events of the match, if they may be published now."""
+        """Publish all withheld events of the match in one entry, if they may be public now."""
         play = self.match_written
         if play.withheld and play.match is not None and not is_withholding(play.match):
             told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]
@@ -179,21 +177,21 @@ class TableRecord:
         self.write(kind, data, deal=deal, attempt=self.match_written.attempt, public=public)
 
     async def sync(self) -> None:
-        """Wait until every entry so far is on the disk, applied to the states and sent to the feed.
+        """Wait until all entries so far are on the disk, in `state` and on the feed.
 
-        Raises StorageFailed.
+        Raises StorageFailed if they cannot be stored.
         """
         await self.journal.sync()
 
     def raise_fault(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
-        """Raise a fault of the catalogue, unless it is raised already.
+        """Raise a fault of the catalogue, unless it is raised already with the same evidence.
 
-        It stays until `clear_fault`.
+        The fault stays raised until `clear_fault`.
         """
         self.raise_faults({name: evidence or {}})
 
     def raise_faults(self, faults: Mapping[str, Mapping[str, str]]) -> None:
-        """Raise faults with their evidence, in one commit with all earlier entries."""
+        """Raise all `faults` (evidence by fault name), in one commit with uncommitted entries."""
         for name, evidence in faults.items():
             known = dict(evidence)
             key = (name, known.get("board", ""))
@@ -206,14 +204,14 @@ class TableRecord:
     def set_fault(
         self, name: str, is_raised: bool, evidence: Mapping[str, str] | None = None
     ) -> None:
-        """Raise a fault, or clear it."""
+        """Raise the fault `name` if `is_raised` is True, otherwise clear this fault."""
         if is_raised:
             self.raise_fault(name, evidence)
         else:
             self.clear_fault(name)
 
     def clear_fault(self, name: str, board: str = "") -> None:
-        """Clear a fault. A fault that is not raised is ignored."""
+        """Clear the fault `name` of `board` if it is raised. `board` is empty without a board."""
         known = self._raised_faults.pop((name, board), None)
         if known is None:
             return
@@ -221,9 +219,9 @@ class TableRecord:
         self.journal.flush()
 
     def public_events(self, since: int) -> list[dict[str, Any]]:
-        """Return the public entries after entry `since`, oldest first.
+        """Return the public entries after the entry with number `since`, oldest first.
 
-        There are at most MAX_EVENTS_IN_ANSWER.
+        The list has at most MAX_EVENTS_IN_ANSWER entries.
         """
         events = (
             public_event(chained, self._table, self._simulated)
@@ -234,7 +232,7 @@ class TableRecord:
 
     @property
     def raised_faults(self) -> tuple[FaultKey, ...]:
-        """Return the raised faults, by name and board."""
+        """Return (name, board) of each raised fault. A fault without a board has board ""."""
         return tuple(self._raised_faults)
 
     def _fold(self, chained: ChainedEntry) -> None:
@@ -242,7 +240,7 @@ class TableRecord:
         self.state = fold_state(self.state, chained.entry)
 
     def _restore_fault(self, entry: JournalEntry) -> None:
-        """Restore a fault that an earlier run of the daemon left raised."""
+        """Apply an entry `fault` or `fault_cleared` of an earlier run to the raised faults."""
         evidence = entry.data.get("evidence", {})
         key = (entry.data.get("name", ""), evidence.get("board", ""))
         if entry.kind == "fault":

@@ -1,4 +1,4 @@
-"""One match, from the seats to the signed score sheet, as a pure function.
+"""The pure functions of one match, from the choice of seats to the signed score sheet.
 
 `reducer.step(match, event)` returns the next match and its effects. Its table lists when each event
 is legal and which function handles it. match_state.py has the state, match_events.py the events,
@@ -10,5 +10,5 @@ sheet_writing.py have the score sheet. timing.py and clocks/ propose rulings abo
 ruling_desk.py and rulings.py handle decisions of people. big_two_match.py and big_two_choices.py
 have what only Big Two needs. For the table around a match: seat_buttons.py (the meaning of a
 button), referee_calls.py (calls for a referee), and transfer_document.py (a match as a document for
-another table).
+a move to another table).
 """

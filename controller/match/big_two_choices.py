@@ -1,8 +1,8 @@
-"""The choices before play: open hand, then doubling. Time is passed in.
+"""The choices that the players of Big Two make before play: open hand, then doubling.
 
 All four players choose at the same time whether to show their hands. Then they choose one after
 another, beginning with the first hand, whether to double. No answer in time means no (seed 002 A6).
-`at_ms` is any clock that does not go backwards.
+`at_ms` is the time of any clock that does not go backwards.
 """
 
 import msgspec
@@ -16,7 +16,7 @@ from controller.seats import SEATS
 class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
     """The answer of one seat to a choice, with the time of the answer.
 
-    `timed_out` is True if the seat did not answer in time.
+    `timed_out` is True for the default answer of a seat that did not answer in time.
     """
 
     seat: Seat
@@ -26,10 +26,10 @@ class ChoiceAnswer(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
-    """One choice that the seats are asked, with their answers so far.
+    """One choice before play (open hand or doubling), with the answers that seats have given.
 
-    `first` is the first hand, `answers` are in order of time. `stood_ms` is how long the clock of
-    the present choice was paused.
+    `first` is the first hand (the seat that leads), `answers` are in order of time. `stood_ms` is
+    how long the clock of the present choice was paused.
     """
 
     choice: ChoiceRules
@@ -50,9 +50,7 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
-        """Return the time at which silence counts as an answer, or None if all seats have
-        answered.
-        """
+        """Return when defaults replace missing answers, or None if all seats have answered."""
         if not self.seats_asked():
             return None
         in_turn = self.choice.order == "in_turn" and self.answers
@@ -60,7 +58,7 @@ class ChoiceRound(msgspec.Struct, frozen=True, gc=False):
         return asked_ms + self.stood_ms + self.choice.limit_s * 1000
 
     def seats_agreed(self) -> tuple[Seat, ...]:
-        """Return the seats that have answered yes so far, in playing order."""
+        """Return the seats that have answered yes so far, in the order N, W, S, E."""
         chosen = {answer.seat for answer in self.answers if answer.yes}
         return tuple(sorted(chosen, key=SEATS.index))
 
@@ -76,9 +74,7 @@ class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
     doubling_choice: ChoiceRules
 
     def current_round(self) -> ChoiceRound:
-        """Return the choice that the seats must make now, or the last choice if both are
-        complete.
-        """
+        """Return the choice that the seats must make now. After both choices, return doubling."""
         return self.doubling or self.open_hand
 
     def is_over(self) -> bool:
@@ -89,7 +85,7 @@ class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
 def begin_choices(
     open_hand: ChoiceRules, doubling: ChoiceRules, first: Seat, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return both choices without any answer, as they are when the hands are dealt.
+    """Return the state of both choices at the start of a deal, before any seat has answered.
 
     `first` is the first hand.
     """
@@ -99,10 +95,10 @@ def begin_choices(
 def answer_choice(
     opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int
 ) -> ChoicesBeforePlay:
-    """Return the choices after a seat has answered at `at_ms`.
+    """Return `opening` (the two choices) with the answer that `seat` gave at `at_ms`.
 
-    Overdue choices are decided first. Raises ValueError if the seat is not asked then, also because
-    its time is up.
+    Seats whose time is up get their default answers first. Raises ValueError if `seat` must not
+    answer then, for example because its time is up.
     """
     opening = answer_for_silent(opening, at_ms)
     asking = opening.current_round()
@@ -116,8 +112,8 @@ def answer_choice(
 def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePlay:
     """Return the choices at `at_ms`, with default answers for the seats whose time is up.
 
-    Reaching the limit is too late (A6: 达到时间). Each such answer has the time of its own limit,
-    so it does not matter how late, or how often, this is called.
+    An answer at the limit is too late (A6: 达到时间). Each default answer has the time of its own
+    limit, so late or repeated calls of this function make no difference.
     """
     while (due_ms := opening.current_round().deadline_ms()) is not None and due_ms <= at_ms:
         asking = opening.current_round()
@@ -128,7 +124,7 @@ def answer_for_silent(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePl
 
 
 def extend_deadline(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
-    """Return the choices with a deadline that is `ms` later, because the clock was paused."""
+    """Return the choices with the present deadline `ms` later, because the clock was paused."""
     asking = opening.current_round()
     return _replace_current_round(opening, replace(asking, stood_ms=asking.stood_ms + ms))
 
@@ -145,7 +141,7 @@ def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> C
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
-    """Begin the question about doubling when all seats have decided whether to open their hands."""
+    """Return the choices, in which doubling has begun if all seats have chosen about open hands."""
     done = opening.open_hand
     if opening.doubling is not None or done.seats_asked():
         return opening

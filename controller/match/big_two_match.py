@@ -1,7 +1,7 @@
-"""The part of a match that only Big Two has: choices before play, cards left, four scores.
+"""The steps of a match that only Big Two has: choices before play, counts of cards left, scores.
 
-Big Two is a profile for practice. It has a table's own totals, but no matchpoints, which compare
-the same deal at several tables (seed 002 A13).
+Big Two is a profile for practice. A match has the totals of its own table, but no matchpoints,
+which compare the same deal at several tables (seed 002 A13).
 """
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from controller.words import Words
 
 
 def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
-    """Record the answer of a seat about an open hand or doubling. Source: seed 002 A6."""
+    """Record a seat's answer to the present choice: open hand or doubling. Source: seed 002 A6."""
     assert match.choices is not None  # The phase CHOICES begins with choices.
     try:
         choices = answer_choice(match.choices, event.seat, event.yes, event.at_ms)
@@ -31,7 +31,7 @@ def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:
 
 
 def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult:
-    """Record the number of cards left in each hand when one player is out. Source: seed 002 A10."""
+    """Record how many cards each hand has left at the end of a deal. Source: seed 002 A10."""
     try:
         _deal_scores(match, event.left)
     except ValueError:
@@ -41,10 +41,10 @@ def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> StepResult
 
 
 def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
-    """Record a confirmation of the result, and write the result when no confirmation is missing.
+    """Record that a side or the referee has confirmed the result of the deal.
 
-    A player of each side must confirm it, or the referee. Provisional: seed 002 does not state who
-    confirms a score.
+    The result is put on the score sheet when both sides have confirmed it, or the referee alone.
+    Provisional: seed 002 does not state who confirms a score.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -59,13 +59,13 @@ def confirm_score(match: BigTwoMatch, event: ResultConfirmed) -> StepResult:
 
 
 def seat_totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
-    """Return each seat's total score over the rows of a score sheet. Source: seed 002 App2.2."""
+    """Return each seat's total of the scores in `rows`. Source: seed 002 App2.2."""
     return {seat: sum(row.scores[seat] for row in rows) for seat in SEATS}
 
 
 def _deal_row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
     assert match.choices is not None  # A deal was played.
-    assert match.leader is not None  # who holds the card that leads
+    assert match.leader is not None  # The leader has the card that must be led.
     doubling = match.choices.doubling
     return BigTwoRow(
         row=len(match.rows) + 1,

@@ -1,4 +1,4 @@
-"""The end of a deal: the finishing places, the confirmed result, and its consequences."""
+"""The handlers of events at the end of a deal: players without cards, results, extra deals."""
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from controller.words import Words
 
 
 def claim_out(match: GuandanMatch, event: events.OutClaimed) -> StepResult:
-    """Record the report of a player who has no cards left.
+    """Record a player's report that this player has no cards left.
 
     An opponent must confirm the report (provisional).
     """
@@ -38,9 +38,9 @@ def claim_out(match: GuandanMatch, event: events.OutClaimed) -> StepResult:
 
 
 def confirm_out(match: GuandanMatch, event: events.OutConfirmed) -> StepResult:
-    """Record that a player has no cards left, and give the player the next place.
+    """Record that a player has no cards left, and give this player the next finishing place.
 
-    The deal ends when the other places follow. Source: seed 000 A6.4.
+    Play ends when the finish order follows from the places. Source: seed 000 A6.4.
     """
     _require_place_open(match, event.seat)
     return update_places(replace(match, gone=(*match.gone, event.seat)))
@@ -61,9 +61,9 @@ def _without_seat(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
 
 
 def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
-    """Cancel the place, or the report of being out, of a player who still has cards.
+    """Cancel the finishing place, or the unconfirmed report, of a player who still has cards.
 
-    Later places move up. A report without a confirmation disappears without a trace.
+    The players after this place move up by one place.
     """
     if event.seat in match.outs:
         return replace(match, outs=_without_seat(match.outs, event.seat)), ()
@@ -74,10 +74,10 @@ def withdraw_out(match: GuandanMatch, event: events.OutWithdrawn) -> StepResult:
 
 
 def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResult:
-    """Return the match in the result phase if all places are known, otherwise in the play phase.
+    """Return the match in the phase RESULT if the finish order is complete, otherwise in PLAY.
 
-    `ended_ms` is when the last card was played, if not now. It is not before the release of the
-    hands.
+    `ended_ms` is the time of the last card, or None for the present time. A time before the release
+    of the hands is replaced by the time of the release.
     """
     places = {*match.places, *match.dead}
     outs = tuple(seat for seat in match.outs if seat not in places)
@@ -90,7 +90,7 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
 
 
 def finish_so_far(match: GuandanMatch) -> deal_result.FinishOrder | None:
-    """Return the finish order of the deal, or None while the deal continues."""
+    """Return the finish order of the present deal if it is complete, otherwise None."""
     try:
         return _finish_order(match.places, match.dead)
     except deal_result.FinishError:
@@ -98,7 +98,7 @@ def finish_so_far(match: GuandanMatch) -> deal_result.FinishOrder | None:
 
 
 def enter_result(match: GuandanMatch, event: events.ResultEntered) -> StepResult:
-    """Record the finish order that the referee enters, instead of the order from the buttons."""
+    """Record the finish order that the referee enters. It replaces the order from the buttons."""
     try:
         _finish_order(event.order, match.dead)
     except deal_result.FinishError as mistake:
@@ -115,10 +115,10 @@ def _finish_order(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> deal_resul
 
 
 def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepResult:
-    """Record a confirmation of the result, and write the result when no confirmation is missing.
+    """Record that a side or the referee has confirmed the result of the deal.
 
-    Both sides must confirm it, or the referee. Provisional: seed 000 A13.1 has every deal written,
-    but does not state who confirms it.
+    The result is put on the score sheet when both sides have confirmed it, or the referee alone.
+    Provisional: seed 000 A13.1 demands that every deal is written, but not who confirms it.
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
@@ -134,7 +134,7 @@ def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepRe
 
 
 def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
-    """Record the leader of the next deal, whom the winners of a forfeited deal have named.
+    """Record the leader of the next deal. The side that won a forfeited deal has named this seat.
 
     Source: seed 000 A15.3.3.
     """
@@ -152,7 +152,7 @@ def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
 
 
 def order_extra_deal(match: GuandanMatch, event: events.ExtraDealOrdered) -> StepResult:
-    """Begin an extra deal, which is allowed if the match is equal (加打一副).
+    """Begin an extra deal, which the chief ordered because the levels are equal (加打一副).
 
     Source: seed 000 A27.3, A29.3.2.
     """
@@ -167,13 +167,17 @@ def order_extra_deal(match: GuandanMatch, event: events.ExtraDealOrdered) -> Ste
 
 
 def is_ended_by_time(match: GuandanMatch) -> bool:
-    """Return whether time was up before the deal's last card. Source: seed 000 A14.2.3–4."""
+    """Return whether the present deal does not count, because time was up before its last card.
+
+    The result is False if the rulebook allows the end of the deal (`ending.at_time`), and for an
+    extra deal. Source: seed 000 A14.2.3–4.
+    """
     ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
     return not match.extra and is_deal_stopped(match.clock, ended_ms)
 
 
 def stop_deal(match: GuandanMatch, event: events.DealStopped) -> StepResult:
-    """Stop a deal because time was up before its last card. The deal does not count.
+    """Stop the present deal, because time was up before its last card. The deal does not count.
 
     Source: seed 000 A14.2.3–4.
     """

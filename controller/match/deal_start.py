@@ -1,4 +1,4 @@
-"""The start of a deal: seats, shuffle, cut, hands, counts and redeals."""
+"""The handlers of the events that begin a match or a deal: seats, cut, hands, counts, redeals."""
 
 from contextlib import suppress
 
@@ -58,7 +58,7 @@ def take_seat(match: AnyMatch, event: events.SeatTaken) -> StepResult:
 def start_match(match: AnyMatch, event: events.MatchStarted) -> StepResult:
     """Start the match and its clock, at the same time as all matches of the area.
 
-    If a player is missing, the first deal waits, and a clock measures how late the side is.
+    If a player is missing, the first deal waits, and a clock measures how late that side is.
     """
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
@@ -82,7 +82,7 @@ def _begin_if_ready(match: AnyMatch) -> StepResult:
 def order_hand_deal(match: AnyMatch, event: events.HandDealOrdered) -> StepResult:
     """Begin a new attempt of the present deal, in which people deal by hand.
 
-    All duties of the rulebook apply to it.
+    People then have all duties of the rulebook, for example to shuffle.
     """
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
@@ -90,7 +90,7 @@ def order_hand_deal(match: AnyMatch, event: events.HandDealOrdered) -> StepResul
 
 
 def accept_shuffle(match: AnyMatch, event: events.SetShuffled) -> StepResult:
-    """Record the player who shuffled, because the opponents of this player cut the first deal.
+    """Record the player who shuffled. The opponents of this player must cut the first deal.
 
     Source: seed 000 A5.1.2.
     """
@@ -117,9 +117,9 @@ def accept_cut(match: AnyMatch, event: events.SetCut) -> StepResult:
 
 
 def accept_turnup(match: AnyMatch, event: events.CardTurnedUp) -> StepResult:
-    """Record the turned-up card, which decides who draws the first card.
+    """Record the card that a person turned up. The card decides which player draws first.
 
-    Some cards do not count, so the cards are cut again (seed 004 CN5).
+    If the rulebook does not accept the card, the cards are cut again (seed 004 CN5).
     """
     assert match.duties is not None  # A deal is due in this phase.
     face = _parse_turnup(event.card)
@@ -127,7 +127,7 @@ def accept_turnup(match: AnyMatch, event: events.CardTurnedUp) -> StepResult:
         return replace(match, phase=MatchPhase.CUT, cutter=None, cut=None), ()
     drawer = None
     if match.cutter is not None and isinstance(match, GuandanMatch):
-        # If any card names the leader, no seats are counted (seed 003 R4.1).
+        # A joker has no pips to count. Then there is no first drawer (seed 003 R4.1).
         with suppress(deal_duties.NoPipsError):
             drawer = deal_duties.first_drawer_by_count(match.profile, match.cutter, face)
     shown = face_text(face)
@@ -146,9 +146,9 @@ MISDEALS_TO_CALL = 2
 
 
 def accept_hands(match: AnyMatch, event: events.HandsDealt) -> StepResult:
-    """Record that four right hands are ready.
+    """Record that four complete hands are ready.
 
-    If people dealt by hand, the players have their hands at once, and the deal begins. The
+    If people dealt by hand, the players have their hands already, and the deal begins. The
     machine's hands are accepted even if the table is suspended, because dealt hands are a fact.
     """
     if match.suspended is not None and match.by_hand:
@@ -158,9 +158,10 @@ def accept_hands(match: AnyMatch, event: events.HandsDealt) -> StepResult:
 
 
 def _with_turnup(match: MatchT, event: events.HandsDealt | events.HandsReleased) -> MatchT:
-    """Return the match with the turned-up card and its receiver, if they decide the leader.
+    """Return the match with the turned-up card, and with the seat that got this card.
 
-    The card may have been published before. Raises RefusedError for a card that does not count.
+    A value that `event` does not have stays as before. Each of the two is None if the deal
+    does not need it. Raises RefusedError for an invalid card.
     """
     assert match.duties is not None  # A deal is due in these phases.
     turned_up = match.turned_up if match.duties.turnup else None
@@ -180,7 +181,7 @@ def _is_leader_by_card(match: AnyMatch) -> bool:
 def fail_attempt(match: AnyMatch, event: events.AttemptFailed) -> StepResult:
     """Begin another attempt of the present deal, because the last attempt failed.
 
-    Level, result, number and duty do not change.
+    The deal keeps its number and its level.
     """
     return _begin_next_attempt(match, event.at_ms)
 
@@ -211,9 +212,10 @@ def release_hands(match: AnyMatch, event: events.HandsReleased) -> StepResult:
 
 
 def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
-    """Return the match without a further deal, or None if a further deal may begin.
+    """Return the next step of the match if time is up, or None if the hands may be released.
 
-    Raises RefusedError while the area is paused, or while a referee must decide about lost time.
+    The next step can be the end of the match. Raises RefusedError while the area is paused,
+    or while a referee must decide about lost time.
     """
     if match.clock.watch is not None and match.clock.watch.is_paused:
         refuse("AREA_STOPPED")
@@ -245,7 +247,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
 
 
 def accept_count(match: GuandanMatch, event: events.HandCounted) -> StepResult:
-    """Record that a player has counted the hand. The fourth count ends sorting (seed 000 A5.2)."""
+    """Record that a player's count is right. The fourth count ends sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = replace(match, counted=(*match.counted, event.seat))
@@ -255,7 +257,7 @@ def accept_count(match: GuandanMatch, event: events.HandCounted) -> StepResult:
 
 
 def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
-    """Suspend the table, because a player claims that the number of cards is wrong.
+    """Suspend the table, because a player claims that the number of cards in a hand is wrong.
 
     A claim is possible until the first lead (seed 000 A5.2). The chief decides about a pair's
     second claim in a match (provisional).
@@ -269,13 +271,12 @@ def claim_count(match: AnyMatch, event: events.CountClaimed) -> StepResult:
 
 
 def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
-    """Continue the deal if the referee's four counts are right. Otherwise deal again.
+    """Continue the deal if the referee's four counts are right, otherwise begin a new attempt.
 
-    Each seat must have a whole hand, but the tribute changes this. A payer whose card is not
-    returned yet has one card less, and the receiver one more. A card that was just laid may be
-    counted or not. Counts that are right after a found card was given back are provisional
-    (`counting.found_card`). The chief decides what follows from a pair's second claim
-    (provisional).
+    Each seat must have the cards of `required_counts`. While the receivers of tribute cards are not
+    decided, a payer who laid a card may have one card less. If a found card made the counts right,
+    the profile decides whether a new attempt begins (`counting.found_card`, provisional). After a
+    pair's second claim only the chief may decide (provisional).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
@@ -301,9 +302,9 @@ def judge_recount(match: AnyMatch, event: events.HandsRecounted) -> StepResult:
 
 
 def void_deal(match: AnyMatch, event: events.DealVoided) -> StepResult:
-    """Begin another attempt of a deal that the chief voided after it had begun.
+    """Begin another attempt of a deal that the chief voided after the release of its hands.
 
-    The chief may do this also after the first lead (provisional).
+    The chief may void a deal even after the first lead (provisional).
     """
     act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
     require_authority(act, event.role, verbal=event.verbal)
@@ -311,7 +312,7 @@ def void_deal(match: AnyMatch, event: events.DealVoided) -> StepResult:
 
 
 def required_counts(match: AnyMatch) -> dict[Seat, int]:
-    """Return the number of cards that each seat must have before the first lead."""
+    """Return the number of cards that each seat must have now, before the first lead."""
     counts: dict[Seat, int] = dict.fromkeys(SEATS, match.profile.hand)
     exchange = match.exchange if isinstance(match, GuandanMatch) else None
     if exchange is None or exchange.plan is None:
@@ -331,7 +332,7 @@ def _redeal(
     *,
     claimed: Seat | None = None,
 ) -> StepResult:
-    """Begin another attempt of a deal that had begun, and record this on the score sheet."""
+    """Begin another attempt after the release of the hands. In Guandan, note this on the sheet."""
     if not isinstance(match, GuandanMatch):
         return _begin_next_attempt(match, event.at_ms)
     row = RedealtRow(
@@ -349,8 +350,7 @@ def _redeal(
 def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
     """Begin another attempt of the present deal, because its hands cannot be played.
 
-    The players have no hands any more. If the score sheet cancels the deal, return the match
-    without it.
+    If the match has ended, or first needs a named leader, return that step instead.
     """
     failed = replace(
         match, misdeals=match.misdeals + 1, in_a_row=match.in_a_row + 1, began_ms=None, let_go=False

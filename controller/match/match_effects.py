@@ -1,7 +1,7 @@
-"""The effects of a match: requests to the table, and news.
+"""The effects that a match returns for an event: requests to the table or to people, and reports.
 
-Each effect is returned once. The match itself executes none of them, and no penalty is applied
-without a person's decision.
+Each effect is returned once. The caller must carry out the effects. No effect applies a penalty,
+because a penalty needs a person's decision.
 """
 
 from typing import Literal
@@ -27,7 +27,7 @@ MatchCallReason = Literal[
 
 
 class EffectBase(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
-    """The base of all effects of an event."""
+    """The base class of all effects that a match returns for an event."""
 
 
 class EventRefused(EffectBase, frozen=True):
@@ -37,10 +37,7 @@ class EventRefused(EffectBase, frozen=True):
 
 
 class DealDue(EffectBase, frozen=True):
-    """The request for a deal, or for a new attempt of the same deal.
-
-    The machine deals it, or people deal it by hand.
-    """
+    """The request to deal `deal`, by hand or by the machine: a new deal, or the same deal again."""
 
     deal: int
     by_hand: bool
@@ -48,7 +45,7 @@ class DealDue(EffectBase, frozen=True):
 
 
 class RefereeCalled(EffectBase, frozen=True):
-    """The request that a referee comes to the table. `reason` names the situation."""
+    """The request that a referee comes to the table, because of `reason`."""
 
     reason: MatchCallReason
     seat: Seat | None = None
@@ -61,7 +58,7 @@ class AddedTimeDue(EffectBase, frozen=True):
 
 
 class ClockReported(EffectBase, frozen=True):
-    """The report that a clock reached a point at which a person may have to rule."""
+    """The report of a clock: a time limit ended, or an announcement was due. A referee may rule."""
 
     report: ClockReport
 

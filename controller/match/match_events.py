@@ -1,4 +1,4 @@
-"""The events of a match: presses and commands of people, and reports of the machine.
+"""The events of a match: button presses, commands of people, and reports of the machine.
 
 Every event has `at_ms`, the milliseconds of one clock that only goes forward. A match has no other
 time. An event contains a face only if everybody at the table may see it.
@@ -16,19 +16,19 @@ from controller.rules.penalties.proposals import PenaltyProposal
 
 
 class MatchEventBase(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
-    """The base of all events of a match. `at_ms` is the time of the event."""
+    """The base class of all events of a match. `at_ms` is the time of the event."""
 
     at_ms: int
 
 
 class SeatEventBase(MatchEventBase, frozen=True):
-    """An event that concerns one seat."""
+    """The base class of the events that concern one seat."""
 
     seat: Seat
 
 
 class ChiefDecisionBase(MatchEventBase, frozen=True):
-    """The base of the events that record a decision of the chief about a deal."""
+    """The base class of the events that record a decision of the chief about a deal."""
 
     reason: str
     by: str
@@ -38,7 +38,7 @@ class ChiefDecisionBase(MatchEventBase, frozen=True):
 
 
 class SeatTaken(SeatEventBase, frozen=True, tag="Seated"):
-    """The player `person` took the seat `seat`. The list of the pair names the expected person."""
+    """A player took the seat `seat`. If `person` is None, `meeting` has the player's name."""
 
     person: str | None = None
 
@@ -48,7 +48,7 @@ class MatchStarted(MatchEventBase, frozen=True, tag="Started"):
 
 
 class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
-    """A person ordered that people deal the present deal by hand. The machine releases nothing."""
+    """A person ordered a deal by hand: people, not the machine, must deal the present deal."""
 
     reason: str
 
@@ -58,11 +58,11 @@ class SetShuffled(SeatEventBase, frozen=True, tag="Shuffled"):
 
 
 class SetCut(MatchEventBase, frozen=True, tag="Cut"):
-    """The player at `seat` cut a packet of `n` cards.
+    """The player at `seat` cut off `n` cards. If `n` is None, the deal has no cut.
 
-    If `n` is None, the deal continues without a cut, for a reason. `ahead` is True if the cut was
-    made while the previous deal was still played. At that time it was not known which seat must
-    cut, so the cut of any seat is valid (provisional).
+    `ahead` is True if the cut was made early: during the play of the previous deal, or while the
+    match was suspended. Then the seat that must cut was possibly not known yet. So an early cut of
+    any seat is valid (provisional: no rulebook states this).
     """
 
     seat: Seat | None = None
@@ -71,19 +71,19 @@ class SetCut(MatchEventBase, frozen=True, tag="Cut"):
 
 
 class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
-    """A person turned up a card, which decides who draws the first card.
+    """A person turned up a card in a deal by hand. The card decides which player draws first.
 
-    `card` is written as a face, for example H9 or SJ.
+    `card` is written as a face, for example H9 (nine of hearts) or SJ (small joker).
     """
 
     card: str
 
 
 class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
-    """Four right hands are ready. In a first deal, `turned_to` got the turned-up card.
+    """Four complete hands are ready. In a first deal, seat `turned_to` got the card `turned_up`.
 
-    In Big Two, `turned_to` is the seat that has the card that must lead. A machine can withhold
-    both fields until the hands are released.
+    In Big Two, `turned_up` is the card that must be led, and `turned_to` is the seat that has it.
+    If the machine deals, both fields can be None. Then the event `Released` has them.
     """
 
     turned_to: Seat | None = None
@@ -93,20 +93,20 @@ class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
 class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
     """The attempt ended as a misdeal or as void, so the deal needs another attempt.
 
-    The machine or a count decided this. `reasons` has the causes.
+    `reasons` has the causes, for example NOT_NEEDED if the match moves to another table.
     """
 
     reasons: tuple[str, ...]
 
 
 class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
-    """A person ordered the release of the held hands. The hands are on their way to the players."""
+    """A person ordered the release of the held hands. The players can take the hands soon."""
 
 
 class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
     """The players have their hands, so the deal has begun.
 
-    If `turned_to` and `turned_up` were withheld in the event `Dealt`, this event has them.
+    If `turned_to` and `turned_up` were None in the event `Dealt`, this event has them.
     """
 
     turned_to: Seat | None = None
@@ -120,16 +120,16 @@ class HandCounted(SeatEventBase, frozen=True, tag="Counted"):
 class CountClaimed(SeatEventBase, frozen=True, tag="CountClaimed"):
     """The player at `seat` claims that the number of cards in the hand is wrong.
 
-    Everything stops until the referee has counted.
+    The match is suspended until the referee has counted the hands.
     """
 
 
 class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
     """The referee counted all four hands, after a search for missing cards.
 
-    If a pair claims a second time, the chief decides. `found` is True if a card from the floor
-    or from a pocket made the counts right. `by`: the person who counted or decided. `entered_by`:
-    the person who entered a verbal decision of the chief.
+    If a pair claims a wrong count for the second time in a match, only the chief may decide. If
+    `found` is True, the counts are right with a card found on the floor or in a pocket. `by` is the
+    person who counted or decided. `entered_by` entered a verbal decision of the chief, or is None.
     """
 
     counts: dict[Seat, int]
@@ -141,17 +141,17 @@ class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
 
 
 class DealVoided(ChiefDecisionBase, frozen=True, tag="DealVoided"):
-    """The chief voided a deal that had begun, and it is dealt again (作废，重新发牌).
+    """The chief voided a deal that had begun. The deal is dealt again (作废，重新发牌).
 
-    `entered_by`: the person who entered a verbal decision of the chief.
+    `entered_by` is the person who entered a verbal decision of the chief, otherwise None.
     """
 
 
 class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
-    """The answer to the question whether the payers have both big jokers (抗贡).
+    """The machine or a person answered whether the payers have both big jokers (抗贡).
 
-    `stands` is True if they have both. The event does not show which payer has which joker. If a
-    different answer comes before a card is laid or led, it is a correction.
+    `stands` is True if they have both. The event does not show which payer has which joker. Until a
+    card is laid or led, a different answer can replace this answer.
     """
 
     stands: bool
@@ -162,18 +162,18 @@ class TributeLaid(SeatEventBase, frozen=True, tag="TributeLaid"):
 
 
 class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
-    """The value that the tribute card of each payer must have, by seat.
+    """The machine or a referee reported the value that each payer's tribute card must have.
 
-    controller/rules/ranks.py defines the values.
+    controller/rules/ranks.py defines the values. For example, a big joker has the value 17.
     """
 
     values: dict[Seat, int]
 
 
 class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
-    """The player who finished first (UP) took the tribute of `payer`, one of two equal tributes.
+    """After two equal tributes, the player who finished first (UP) took the tribute of `payer`.
 
-    Source: seed 003 R4.5.
+    Source: rulebook 003, R4.5.
     """
 
     payer: Seat
@@ -182,7 +182,7 @@ class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
 class ReturnLaid(SeatEventBase, frozen=True, tag="ReturnLaid"):
     """The player at `seat` gave a card in return for a tribute.
 
-    `value` is present if the rulebook shows it or needs it.
+    `value` is the card's value. If the value is secret or was not reported, it is None.
     """
 
     value: int | None = None
@@ -195,11 +195,11 @@ class ReturnCorrected(SeatEventBase, frozen=True, tag="ReturnCorrected"):
 
 
 class ReturnsSwapped(MatchEventBase, frozen=True, tag="ReturnsSwapped"):
-    """The two losers exchanged their return cards, after equal tributes. Source: seed 003 R4.5."""
+    """The two losers exchanged their return cards, after equal tributes (rulebook 003, R4.5)."""
 
 
 class LeadMade(MatchEventBase, frozen=True, tag="Led"):
-    """The first lead of the deal was played. From now on there is no redeal."""
+    """The leader played the first cards of the deal. Now only the chief can order a new attempt."""
 
 
 class OutClaimed(SeatEventBase, frozen=True, tag="OutSaid"):
@@ -207,18 +207,18 @@ class OutClaimed(SeatEventBase, frozen=True, tag="OutSaid"):
 
 
 class OutConfirmed(SeatEventBase, frozen=True, tag="Out"):
-    """The player at `seat` played the last card of the hand, and an opponent confirmed it."""
+    """The player at `seat` has no cards left, as an opponent confirmed or a referee reported."""
 
 
 class OutWithdrawn(SeatEventBase, frozen=True, tag="OutWithdrawn"):
-    """The player at `seat` still has cards. The report that none were left was a mistake."""
+    """The report that the player at `seat` has no cards left was wrong. It was withdrawn."""
 
 
 class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
-    """The referee entered the finish order of the deal.
+    """The referee entered the finishing order of the deal.
 
-    It has two seats after a double-down, otherwise three. `ended_ms`: when the last card was
-    played, if that was earlier.
+    If partners finished first and second, `order` has these two seats. Otherwise it has three
+    seats. If the last card was played earlier than `at_ms`, `ended_ms` is its time, otherwise None.
     """
 
     order: tuple[Seat, ...]
@@ -226,13 +226,13 @@ class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
 
 
 class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
-    """The number of cards left in each hand, in Big Two. One of the hands has none."""
+    """A person entered the number of cards left in each hand, in Big Two. One hand has 0."""
 
     left: dict[Seat, int]
 
 
 class ChoiceAnswered(SeatEventBase, frozen=True, tag="Answered"):
-    """The answer of the player at `seat` about an open hand or doubling, in Big Two."""
+    """The player at `seat` chose whether to open the hand, or whether to double, in Big Two."""
 
     yes: bool
 
@@ -248,16 +248,16 @@ class LeaderNamed(SeatEventBase, frozen=True, tag="LeaderNamed"):
 
 
 class ExtraDealOrdered(ChiefDecisionBase, frozen=True, tag="ExtraDealOrdered"):
-    """The chief ordered an extra deal, because the match is equal (加打一副).
+    """The chief ordered an extra deal, because the score is equal (加打一副).
 
-    `entered_by`: the person who entered a verbal decision of the chief.
+    `entered_by` is the person who entered a verbal decision of the chief, otherwise None.
     """
 
 
 class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
     """The referee stopped a deal, because time was up before its last card.
 
-    The deal does not count. Source: seed 000 A14.2.3.
+    The deal does not count. Source: rulebook 000, A14.2.3.
     """
 
     reason: str
@@ -266,11 +266,11 @@ class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
 
 
 class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
-    """The result of a recorded deal was wrong and is corrected. The facts of later deals stay.
+    """A person corrected the result of `deal`. Later deals keep their level, leader and tribute.
 
-    `choice` has three values: the new result counts from now on; it counts and the later deals are
-    void; or nothing changes. `by`: the person who decided. `entered_by`: the person who entered a
-    verbal decision of the chief.
+    `choice` is `from_now` (the new result counts from now on), `void_later` (the new result counts,
+    and the later deals are void) or `stand` (the recorded result stays). `by` is the person who
+    decided. `entered_by` is the person who entered a verbal decision of the chief, otherwise None.
     """
 
     deal: int
@@ -296,30 +296,30 @@ class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"
 
 
 class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
-    """The table was suspended, or a referee was called. The clocks of seats are paused."""
+    """The match was suspended, for example by the command `hold`. The players' clocks stop."""
 
     reason: str
 
 
 class TableResumed(MatchEventBase, frozen=True, tag="Resumed"):
-    """The suspended table continues."""
+    """The match continues after a suspension."""
 
 
 class AreaPaused(MatchEventBase, frozen=True, tag="AreaPaused"):
-    """The clock of the whole area was paused. `by` is the person, if known."""
+    """The clock of the whole area was paused. `by` is the person who paused it, if known."""
 
     reason: str | None = None
     by: str | None = None
 
 
 class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
-    """The clock of the whole area continues."""
+    """The clock of the whole area continues after a pause."""
 
 
 class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
     """A referee gave the table more time, for interruptions that the players did not cause.
 
-    With 0 seconds, a referee decided to give no time.
+    If `seconds` is 0, the referee decided to give no time.
     """
 
     seconds: int
@@ -327,19 +327,19 @@ class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
 
 
 class PlayClockStarted(SeatEventBase, frozen=True, tag="PlayCalled"):
-    """A referee began to count the seconds for the player at `seat` (读秒)."""
+    """A referee started the clock of the player at `seat`, who must play in time (读秒)."""
 
 
 class PlayerWarned(SeatEventBase, frozen=True, tag="PlayWarned"):
-    """The referee warned the player at `seat`. The next time limit begins now (seed 000 A21.1)."""
+    """The slow player at `seat` was warned. A new time limit begins (rulebook 000, A21.1)."""
 
 
 class PlayMade(SeatEventBase, frozen=True, tag="PlayMade"):
-    """The player at `seat` played or passed, so the play clock stops."""
+    """The player at `seat` played or passed, so the clock of this player stops."""
 
 
 class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):
-    """Time has passed, and nothing else happened."""
+    """The time `at_ms` has come, at which a clock of the match has an effect."""
 
 
 class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
@@ -352,9 +352,9 @@ class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
 
 
 class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
-    """A proposed ruling came into force, with the proposed penalty or another legal one.
+    """A proposed ruling came into force, with the proposed or with another legal penalty.
 
-    `entered_by`: the person who entered a verbal decision of the chief.
+    `entered_by` is the person who entered a verbal decision of the chief, otherwise None.
     """
 
     id: str
@@ -368,7 +368,7 @@ class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
 class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
     """A proposed ruling was rejected, or a decided ruling was overturned.
 
-    `entered_by`: the person who entered a verbal decision of the chief.
+    `entered_by` is the person who entered a verbal decision of the chief, otherwise None.
     """
 
     id: str
@@ -379,7 +379,7 @@ class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
 
 
 class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
-    """The chief confirmed a ruling in writing, after it was approved verbally."""
+    """The chief confirmed in writing a ruling that the chief had approved verbally."""
 
     id: str
     by: str
@@ -387,7 +387,7 @@ class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
 
 
 class SheetSigned(MatchEventBase, frozen=True, tag="Signed"):
-    """A person signed the score sheet. `signer` is a side, a seat or the referee."""
+    """A person signed the score sheet for `signer`: a side, a seat or the referee."""
 
     signer: str
     person: str

@@ -1,4 +1,4 @@
-"""The state of a match: its people, its deal, its sheet."""
+"""The state of a match: its players, its present deal and its score sheet."""
 
 from typing import Literal
 
@@ -25,7 +25,7 @@ EventStage = Literal["swiss", "round_robin", "knockout"]
 
 
 class MatchPair(msgspec.Struct, frozen=True):
-    """Two partners: the number and the name of their pair, and the persons at its two seats."""
+    """A pair of partners: its id, its name, and the names of the players at its two seats."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class MatchPair(msgspec.Struct, frozen=True):
 
 
 class Meeting(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of a tournament: its place in the schedule, and its two pairs of players.
+    """One match of a tournament: its round, number and table, and its two pairs of players.
 
     `event` is the tournament. A match of the stage "knockout" must have a winner.
     """
@@ -47,16 +47,16 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
     pairs: dict[Side, MatchPair]
 
     def player_name(self, seat: Seat) -> str:
-        """Return the name of the player at `seat`, or the seat's letter if no player is named."""
+        """Return the name of the player at `seat`, or the letter of the seat without a name."""
         return self.pair_of(seat).players.get(seat, seat)
 
     def pair_of(self, seat: Seat) -> MatchPair:
-        """Return the pair of players that has the seat `seat`."""
+        """Return the pair that plays at `seat` and at the seat opposite."""
         return self.pairs[side_of(seat)]
 
 
 class SheetSignature(msgspec.Struct, frozen=True, gc=False):
-    """A signature on the score sheet: the signer's role, the person, and the time.
+    """A signature on the score sheet: the signer, the person's name, and the time.
 
     `signer` is a side, a seat or the referee.
     """
@@ -67,7 +67,7 @@ class SheetSignature(msgspec.Struct, frozen=True, gc=False):
 
 
 class SignedVersion(msgspec.Struct, frozen=True, gc=False):
-    """An earlier version of the score sheet: how many rows it has, and its signatures."""
+    """An earlier version of the score sheet: its number, its number of rows, and its signatures."""
 
     version: int
     rows: int
@@ -75,15 +75,15 @@ class SignedVersion(msgspec.Struct, frozen=True, gc=False):
 
 
 class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of the state that the matches of all rulebooks have.
+    """The base class of a match's state, with the fields that Guandan and Big Two both have.
 
     `suspended` is the reason why the table is suspended, or None. `duties` are the duties before
     the present deal. `turned_to` is the seat that got the card which decides the lead. `let_go` is
     True after the release of the held hands was ordered.
 
     `misdeals` counts the failed attempts of the present deal, and `in_a_row` those since the last
-    right one. `began_ms` is when the hands of the deal were released. `begun` is True if they were
-    released once, although the deal is dealt again now. `ended_ms` is when its last card was
+    successful one. `began_ms` is when the hands of the deal were released. `begun` is True if they
+    were released once, although the deal is dealt again now. `ended_ms` is when its last card was
     played.
 
     `settled_stops` counts the stops of the clock that a referee has answered, with added time or
@@ -133,9 +133,9 @@ class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_being_released(self) -> bool:
-        """Return whether the held hands are on their way to the players.
+        """Return whether the release of the held hands was ordered, but has not happened yet.
 
-        Their release was ordered, and the end of time does not stop it any more.
+        The end of time does not stop such a release.
         """
         return self.let_go and self.phase is MatchPhase.HELD
 
@@ -146,7 +146,7 @@ class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
-    """The tribute and the return of one deal: who gave a card, to whom, and its value.
+    """The tribute cards and return cards of one deal, with their givers, receivers and values.
 
     `laid` are the payers who have laid a card, and `given` the seats that have returned one.
     `returned` has the values of return cards by receiver, as far as they are public.
@@ -165,10 +165,10 @@ class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
     """The state of a match of Guandan.
 
     `gone` are the seats without cards in this deal, `dead` the dead hands. `outs` are the seats
-    that report to be out without confirmation, the oldest first.
+    that reported to have no cards left and are not confirmed yet, the first report first.
 
-    `level` and `owner` belong to the present deal. `follows` is the result that its leader and
-    tribute follow from. All three are facts from the release on, whatever is corrected later.
+    `level` and `owner` belong to the present deal. `follows` is the earlier result that
+    decides its leader and tribute. After the release, no correction changes these three fields.
     `spoken` has the verbal corrections of the chief, by the number of their row, with the person
     who confirmed them in writing, or None.
     """
@@ -189,9 +189,9 @@ class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
 
     @property
     def places(self) -> tuple[Seat, ...]:
-        """Return the seats that have a place in the finish of this deal, in order.
+        """Return the seats that have a finishing place in this deal, from first to last.
 
-        A dead hand has no place while it is dead.
+        A seat with a dead hand is left out.
         """
         return tuple(seat for seat in self.gone if seat not in self.dead)
 

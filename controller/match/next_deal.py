@@ -1,4 +1,4 @@
-"""The next deal of a match, or the end of the match, by sheet, clock and rulings."""
+"""The step after a deal: the next deal, an extra deal, or the end of the match."""
 
 from typing import Any, TypeVar, cast
 
@@ -26,7 +26,9 @@ from controller.seats import other_side
 
 
 def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNeeded | None:
-    """Return the verdict, or the need for an extra deal, or None while the match continues."""
+    """Return the verdict if the match must end now, ExtraDealNeeded if an extra deal must decide
+    the match, or None if the match continues without an extra deal.
+    """
     last = last_deal_row(match.sheet)
     return verdict_by_ruling(match) or decide_match(
         match.profile,
@@ -38,7 +40,7 @@ def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNe
 
 
 def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
-    """Return the verdict by a ruling, or None if no ruling in force ended the match.
+    """Return the winner and the reason if a ruling ended the match, or None if no ruling did.
 
     A match is lost once, and the first such ruling counts. If neither pair came, there is no winner
     (both provisional).
@@ -56,11 +58,11 @@ def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
 
 
 def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether it is too late for a new deal.
+    """Return whether the time limit forbids the deal that is due, or ends the deal that has begun.
 
     An extra deal does not depend on time. A deal that had begun and is dealt again is not a new
-    deal (seed 003 N4.4), but by the text of seed 000 A14.2.3–4 time ends that deal, too. Hands on
-    their way to the players were ordered in time.
+    deal (seed 003 N4.4), but by the text of seed 000 A14.2.3–4 time ends that deal, too. A release
+    that was ordered in time continues.
     """
     extra = isinstance(match, GuandanMatch) and match.extra
     if extra or match.is_being_released or (match.begun and not match.clock.stops_deals):
@@ -69,14 +71,14 @@ def is_time_up_for_deals(match: AnyMatch, at_ms: int) -> bool:
 
 
 def is_added_time_open(match: AnyMatch, at_ms: int) -> bool:
-    """Return whether a referee must still decide about the time that this table lost."""
+    """Return whether a referee must still decide how much time to add for interruptions."""
     later = match.clock.stops[match.settled_stops :]
     costly = any(match_clock.cost_ms(match.clock, stop, at_ms) for stop in later)
     return costly and match_clock.added_time_due(match.clock, at_ms) is not None
 
 
 def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether the match ends because time is up.
+    """Return whether the match ends now because its time is up.
 
     A deal that has begun is played out, unless the end of time stops a running deal
     (`stops_deals`). The match also waits for a referee who must decide about lost time. Neither
@@ -95,7 +97,7 @@ StepResult = tuple[AnyMatch, Effects]
 
 
 def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
-    """Return the match in which its next deal is due. The machine deals it.
+    """Return the match at the start of its next deal, and the request that the machine deals it.
 
     Source: seed 000 A5, seed 002 A5.
     """
@@ -110,7 +112,9 @@ def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
 
 
 def begin_attempt(match: AnyMatch) -> StepResult:
-    """Return the match in which a new attempt of the present deal is due."""
+    """Return the match at the start of a new attempt at its deal, and the request that the machine
+    or people deal the cards (DealDue).
+    """
     due = deal_duties_of(match)
     fresh = replace(
         match,
@@ -122,7 +126,10 @@ def begin_attempt(match: AnyMatch) -> StepResult:
 
 
 def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
-    """Return the duties of people before the present deal, such as cutting."""
+    """Return the duties before the present deal: the seats that must shuffle, cut and draw first.
+
+    `shuffler` is the seat that has shuffled, or None before that.
+    """
     if isinstance(match, GuandanMatch):
         number = 1 if match.follows is None else match.deal
         return duties_before_deal(
@@ -154,10 +161,9 @@ def next_row_number(match: GuandanMatch) -> int:
 
 
 def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after a row was written on its score sheet.
+    """Return the match moved to its next step: a new deal, a person's decision, or the end.
 
-    Now the next deal is due, or a leader must be named, or the chief must decide about an extra
-    deal, or the match is over.
+    The decision is the name of a leader, or the chief's decision about an extra deal.
     """
     match = replace(match, begun=False, outs=())
     end = match_outcome(match, at_ms)
@@ -174,22 +180,20 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match after its level and previous result were taken from the score sheet
-    again.
-    """
+    """Return the match with `level`, `owner` and last result copied from `match.standing`."""
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
 def is_leader_unnamed(match: GuandanMatch) -> bool:
-    """Return whether the next deal's leader must be named, because the last deal was forfeited."""
+    """Return whether the last deal was forfeited and the next leader is not named yet."""
     previous = match.standing.previous
     return isinstance(previous, ForfeitedDeal) and previous.leader is None
 
 
 def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
-    """Return the match after its end, with the final score on its score sheet."""
+    """Return the ended match, with its verdict and score as the last row of the score sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
     over = replace(
@@ -219,7 +223,7 @@ def open_new_version(match: GuandanMatch) -> GuandanMatch:
 
 
 def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
-    """Return the match after a change of earlier rows of its score sheet.
+    """Decide again how the match continues, after its score sheet was changed.
 
     The change may end the match, or change what is due. A deal that has begun stays as it is, and
     the check waits for its end. A deal that is only due follows the new sheet.
@@ -239,9 +243,10 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the match without its due deal, or None if the score sheet does not cancel the deal.
+    """Return the match in its new phase if it ends, or if the next leader must be named first.
 
-    An extra deal that the chief ordered after a draw is not cancelled by the same draw.
+    Return None if the next deal must be dealt. An extra deal that the chief ordered after a draw is
+    not cancelled by the same draw.
     """
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):

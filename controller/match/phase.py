@@ -1,4 +1,4 @@
-"""The phases of a match, and their names for people."""
+"""The phases of a match, and the names of these phases that people read."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -21,9 +21,9 @@ class MatchPhase(StrEnum):
     TURNUP = "turnup"
     """A card turned up by a person, where hands are drawn by hand."""
     DEALING = "dealing"
-    """Four right hands, from the machine or drawn."""
+    """Four complete hands, from the machine or drawn by people."""
     HELD = "held"
-    """The release of four right hands."""
+    """The release of four complete hands."""
     COUNT_CHECK = "count_check"
     """Four confirmed counts, or the end of the sorting time."""
     ANTI_CHECK = "anti_check"
@@ -67,7 +67,7 @@ PHASE_WORDS: Final[Mapping[str, Words]] = {
 
 
 def phase_words(*phases: MatchPhase) -> Words:
-    """Return the names of these phases in quotation marks, for a refusal.
+    """Return the names of `phases` in quotation marks, for the text of a refusal.
 
     They are in the order of their declaration.
     """

@@ -1,4 +1,4 @@
-"""The reducer of a match: `step(match, event)` returns the next match and its effects.
+"""The reducer of a match, `step(match, event)`, which returns the next match and its effects.
 
 It handles the matches of every rulebook and never raises. A refused event changes nothing. Time
 comes from the event. One table lists when each event is legal.
@@ -74,7 +74,7 @@ def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) ->
 def replay_events(
     profile: Profile, meeting: Meeting, record: PenaltyRecord, past_events: Iterable[MatchEvent]
 ) -> AnyMatch:
-    """Return the state of a match after all its past events.
+    """Return the state that a new match reaches after all `past_events`.
 
     This is how a match is moved to another table (转台).
     """

@@ -1,4 +1,4 @@
-"""Calls for a referee by a match: their reasons, and whether they are still open.
+"""The calls for a referee that a match makes: their reasons, and whether a call is still open.
 
 A call is open as long as the match waits for that person. A call with an unknown reason is open
 until a person acknowledges it.

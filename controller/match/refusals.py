@@ -1,4 +1,4 @@
-"""Refusals of a match: a name of the fault catalogue, and the evidence."""
+"""The reasons why a match refuses an event: a name in the fault catalogue, and the evidence."""
 
 from typing import NoReturn
 
@@ -40,7 +40,7 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
 
 
 class RefusedError(Exception):
-    """The error that an event is not possible now.
+    """The error for an event that the match refuses, because the event is not possible now.
 
     Handlers raise it; `step` returns it as an effect.
     """
@@ -52,12 +52,12 @@ class RefusedError(Exception):
 
 
 def refuse(code: str, subject: str | Words = "", expected: str | Words = "") -> NoReturn:
-    """Raise RefusedError, because the present event is not possible."""
+    """Raise RefusedError with the fault `code`, so that the match refuses the event."""
     raise RefusedError(Refusal(code, subject, expected))
 
 
 def refuse_finish(why: FinishError | Words) -> NoReturn:
-    """Raise RefusedError, because an order of seats is no complete finish of a deal of Guandan."""
+    """Raise RefusedError with the fault NO_FINISH_ORDER, for the reason `why`."""
     refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _FINISH_WORDS)
 
 

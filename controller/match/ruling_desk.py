@@ -1,4 +1,4 @@
-"""The ruling desk: a person proposes, a person decides, and only then the match changes.
+"""Penalties: a referee proposes a penalty, an authorised person decides, and the match changes.
 
 A decision changes the deal, the levels and the match by the consequences of its proposal, with one
 function for each kind. controller/rules/penalties/proposals.py lists the kinds, and the penalties
@@ -68,9 +68,7 @@ _TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 
 def current_record(match: GuandanMatch) -> PenaltyRecord:
-    """Return the penalties of both pairs: those from earlier matches, and those in force in
-    this match.
-    """
+    """Return the penalties of both pairs, from earlier matches and from rulings in force."""
     return rulings.record_with_rulings(match.record, match.rulings)
 
 
@@ -87,7 +85,7 @@ def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposa
 
 
 class _DueCards(NamedTuple):
-    """The tribute and return cards that were due in a deal, as far as they are known.
+    """The tribute and return cards that were due in a deal, as far as the table recorded them.
 
     `level` is the level of the deal.
     """
@@ -98,12 +96,11 @@ class _DueCards(NamedTuple):
 
 
 def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
-    """Refuse a charge (an accusation) that contradicts the known facts of its deal.
+    """Raise RefusedError if a charge (an accusation) contradicts the known facts of its deal.
 
     The charge is a wrong card, but the player had none to give, or the return is right. A deal
-    without a row, and a deal whose hands are not released, contradict nothing. A return that may
-    not be seen yet is not looked at, because the refusal would reveal its card. Raises
-    RefusedError.
+    without a row, and a deal whose hands are not released, contradict nothing. A return
+    that is not public yet is not checked, because the refusal would reveal its card.
     """
     kind = _WRONG_CARD_OFFENCES.get(charge.offence)
     deal = None if kind is None else _due_cards(match, rulings.deal_of_charge(charge))
@@ -167,7 +164,7 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
 
 
 def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResult:
-    """Reject a proposed ruling, or overturn a decided ruling together with its effects."""
+    """Reject a proposed ruling, or overturn a decided ruling and undo its effects."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
     after = rulings.reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
@@ -198,7 +195,10 @@ def find_ruling(match: GuandanMatch, ruling_id: str) -> rulings.MatchRuling:
 
 
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
-    """Return the tribute and return cards that were due in a deal, or None if they are unknown."""
+    """Return the tribute and return cards that were due in the deal with the number `deal`.
+
+    Return None if this deal is neither under way nor on the score sheet.
+    """
     if deal != match.deal or not match.is_deal_under_way:
         row = sheet_rows.find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
@@ -218,10 +218,10 @@ def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
 def _is_return_right(
     profile: GuandanProfile, deal: _DueCards, returned: sheet_rows.CardGiven
 ) -> bool:
-    """Return whether a return card is certainly right.
+    """Return True if a return card is certainly allowed, and False if it is wrong or may be wrong.
 
-    It is right if any card is allowed, or if it is 10 or less. A card of the level is not certain,
-    because it may count above A.
+    It is allowed if the rules allow any card, or if it is 10 or less. A card of the level is not
+    certain, because it may count above A.
     """
     double = len(deal.tribute) > 1
     rule = return_rule_between(profile, returned.giver, returned.to, double=double)
@@ -266,7 +266,7 @@ def _add_penalty_row(match: GuandanMatch, ruling: rulings.MatchRuling, at_ms: in
 def _lose_deal(
     match: GuandanMatch, ruling: rulings.MatchRuling, what: DealLost, at_ms: int
 ) -> StepResult:
-    """Forfeit the deal in which the offence happened.
+    """Record that the side `what.side` lost the deal in which the offence happened.
 
     It is the present deal, or a deal that is on the score sheet already. A deal is forfeited once:
     the first ruling counts (provisional).
@@ -328,7 +328,7 @@ def _lose_match(
 def _make_hand_dead(
     match: GuandanMatch, ruling: rulings.MatchRuling, what: DeadHand, at_ms: int
 ) -> StepResult:
-    """Declare the hand of a seat dead (it gets no place), so that later places move up.
+    """Declare the hand of the seat `what.seat` dead: out of play and last. Later places move up.
 
     If the deal is written already, its row changes. In a forfeited deal no seat has a place
     (provisional). If the deal was dealt again since the offence, the hand no longer exists. Source:

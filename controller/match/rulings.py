@@ -119,7 +119,7 @@ def approve(
     *,
     entered_by: str | None = None,
 ) -> MatchRuling:
-    """Return the ruling in force, with the proposed penalty or with another one (改判).
+    """Return the ruling as decided, with the proposed penalty or with another penalty (改判).
 
     `proposal` is the other penalty, which must be legal. `verbal`: the referee `entered_by` enters
     the decision of the chief `by`. Raises RefusedError if `role` may not do this, or if the ruling
@@ -175,7 +175,7 @@ def is_unconfirmed(ruling: MatchRuling) -> bool:
 
 
 def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
-    """Return a ruling's entry in the record of its pair, or None if it has no penalty in force."""
+    """Return a ruling as an entry of the penalty record, or None if it has no penalty in force."""
     if not is_in_force(ruling) or ruling.proposal.penalty == "none":
         return None
     incident = {name: getattr(ruling.charge, name) for name in Incident.__struct_fields__}
@@ -185,9 +185,10 @@ def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
 
 
 def record_with_rulings(carried: PenaltyRecord, rulings: Iterable[MatchRuling]) -> PenaltyRecord:
-    """Return the penalties of a pair: from earlier matches, and from the rulings of this match.
+    """Return the penalties of both pairs: from earlier matches, and from rulings of this match.
 
-    `rulings` are in the order of the offences. An overturned ruling leaves no entry.
+    `carried` are those from earlier matches. `rulings` are in the order of the offences. An
+    overturned ruling leaves no entry.
     """
     entries = (penalty_entry(ruling) for ruling in rulings)
     return (*carried, *(one for one in entries if one is not None))

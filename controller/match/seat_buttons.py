@@ -1,4 +1,4 @@
-"""The meaning of a press of a seat's green button (确认), from the phase of the match.
+"""The event that a press of a seat's green button (确认) causes in each phase of the match.
 
 A short press fulfils the present duty of the seat. A long press only reports that the player is
 out. This module turns a press into an event, and the reducer decides whether it is allowed. The
@@ -43,10 +43,10 @@ def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> events.Mat
 
 
 def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> events.MatchEvent:
-    """Return the event that a short press means during play.
+    """Return the event that a short press of the button at `seat` means during play.
 
     It confirms that an opponent is out, or it ends the play clock of the seat, or it reports the
-    first lead.
+    first lead. Raises RefusedError (NOT_HIS_DUTY) for any other press.
     """
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     said = next((said for said in outs if side_of(said) != side_of(seat)), None)

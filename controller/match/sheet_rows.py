@@ -1,8 +1,8 @@
-"""The score sheet (记分表): rows that are only added, and the standing that follows from them.
+"""The rows of the score sheet (记分表), and the standing (levels, points) computed from them.
 
-Seed 000 A3.12, A13.1: the sheet is the evidence of the result. A standing is computed only from the
-rows, so a sheet alone proves its match. A played deal's level, leader and tribute are facts: a
-correction changes only its recorded result.
+Rows are only added. Seed 000 A3.12, A13.1: the sheet is the evidence of the result. A standing is
+computed only from the rows, so a sheet alone proves its match. A played deal's level, leader and
+tribute are facts: a correction changes only its recorded result.
 """
 
 from collections.abc import Iterable
@@ -77,9 +77,9 @@ class DealRow(SheetRowBase, frozen=True, tag="deal"):
 
 
 class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
-    """The row with the seat that leads the next deal, after `deal` was forfeited.
+    """The row that names the leader of the deal after `deal`, because `deal` was forfeited.
 
-    The other side chose this seat. Source: seed 000 A15.3.3.
+    The side that did not forfeit chose this seat. Source: seed 000 A15.3.3.
     """
 
     deal: int
@@ -87,7 +87,10 @@ class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
 
 
 class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
-    """The row of a penalty that moved the level of a side by `steps`. Source: seed 003 R6.2–3."""
+    """The row of a penalty that moved `side` by `steps` levels, down if `steps` is negative.
+
+    Source: seed 003 R6.2–3.
+    """
 
     ruling: str
     side: Side
@@ -95,7 +98,7 @@ class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
 
 
 class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
-    """The row of a decided penalty: the side, the offence and the article.
+    """The row of a decided penalty: the offending side, the offence and the rulebook's article.
 
     `offence_ms` is the time of the offence. Effects on levels or deals have rows of their own.
     Source: seed 003 R6.2.
@@ -191,7 +194,7 @@ Sheet = tuple[SheetRow, ...]
 
 
 def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
-    """Return the standing of a match (levels and results) that follows from its score sheet."""
+    """Return the standing of a match (levels and points) that follows from its score sheet."""
     standing = initial_standing(profile)
     for row in effective_rows(sheet):
         standing = apply_row(profile, standing, row)
@@ -215,19 +218,19 @@ def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -
 
 
 def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
-    """Return the row of deal number `deal` with its valid result, or None if there is none."""
+    """Return the valid row of deal `deal` after all corrections, or None if there is none."""
     rows = (row for row in effective_rows(sheet) if isinstance(row, DealRow))
     return next((row for row in rows if row.deal == deal), None)
 
 
 def last_deal_row(sheet: Sheet) -> DealRow | None:
-    """Return the row of the last deal that counts, or None if there is none."""
+    """Return the valid row of the last deal after all corrections, or None if there is none."""
     deals = [row for row in effective_rows(sheet) if isinstance(row, DealRow)]
     return deals[-1] if deals else None
 
 
 def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
-    """Yield the rows that count, with corrected results.
+    """Yield the valid rows of a score sheet, with wrong results replaced by their corrections.
 
     Rows that a correction voided, and level changes of overturned rulings, are left out.
     """

@@ -60,7 +60,7 @@ def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> sheet_
 
 
 def rank_text_of_value(counts: int, level: ranks.Level) -> str:
-    """Return the rank of a card as text, from its value at the level `level`.
+    """Return the rank, for example "K", of a card that has the value `counts` at the level `level`.
 
     Jokers are "BJ" and "SJ".
     """
@@ -72,9 +72,7 @@ def rank_text_of_value(counts: int, level: ranks.Level) -> str:
 def published_tribute(
     exchange: TributeExchange, level: ranks.Level
 ) -> tuple[sheet_rows.CardGiven, ...]:
-    """Return the tribute cards as the rules require them, or () before all payers have laid
-    their cards.
-    """
+    """Return each tribute card (giver, receiver, rank), or () while the receivers are not known."""
     if exchange.plan is None:
         return ()
     return tuple(
@@ -86,9 +84,9 @@ def published_tribute(
 def published_returns(
     match: GuandanMatch, exchange: TributeExchange
 ) -> tuple[sheet_rows.CardGiven, ...]:
-    """Return the return cards that were given so far.
+    """Return the return cards that were already given, each with giver, receiver and rank.
 
-    Their ranks are left out if they are secret (暗还, seed 004 CN5).
+    The ranks are left out if they are secret (暗还, seed 004 CN5).
     """
     owed = finish_owing_tribute(match.profile, match.follows)
     if exchange.plan is None or owed is None:
@@ -204,7 +202,7 @@ def sign_sheet(match: AnyMatch, event: SheetSigned) -> StepResult:
 
 
 def sheet_signers(match: AnyMatch) -> tuple[str, ...]:
-    """Return who must sign the score sheet of a match: sides, seats or the referee."""
+    """Return the signers that the score sheet of a match needs: sides, seats or "referee"."""
     if isinstance(match, GuandanMatch):
         return tuple(match.profile.roles.signers)
     return (*SEATS, "referee")  # In Big Two each player has their own score (provisional).

@@ -1,4 +1,4 @@
-"""The effects of time on a match: every event first sets the clocks to its time.
+"""The effects of time on a match. Before each event, the clocks advance to the event's time.
 
 The reports of the clocks are for people. Three things happen by time alone, and none is a penalty.
 The sorting time ends. A match without time left begins no further deal. In Big Two, silence answers
@@ -61,10 +61,11 @@ def _change_by_time(
 
 
 def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
-    """Return whether a deal is due although no time is left for it.
+    """Return whether the next deal is due, but too little time is left to begin that deal.
 
     A deal by hand begins with the first card (seed 003 N4.4). After that, time ends it only if the
-    end of time stops a running deal (`stops_deals`).
+    end of time stops a running deal (`stops_deals`). False before any deal was played, and
+    while the table is suspended.
     """
     drawn = match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals
     if match.suspended is not None or drawn or not match.standing.deals:
@@ -99,7 +100,7 @@ def is_stopped(match: AnyMatch) -> bool:
 
 
 def note_lead(match: MatchT) -> MatchT:
-    """Return the match after its first lead, without the clock that measured the time to this lead.
+    """Record the first lead of the deal, and remove the clock that measured the time to this lead.
 
     From now on the deal must be played to its end.
     """
@@ -107,7 +108,7 @@ def note_lead(match: MatchT) -> MatchT:
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
-    """Return a match of Big Two with default answers to the overdue choices.
+    """Return a match of Big Two with the default answer to each choice that is overdue at `at_ms`.
 
     After the last choice, play begins (A6).
     """
@@ -138,13 +139,13 @@ def resume_table(match: AnyMatch, event: events.TableResumed) -> StepResult:
 
 
 def pause_area(match: AnyMatch, event: events.AreaPaused) -> StepResult:
-    """Pause the clock of the whole playing area."""
+    """Pause the match clock, because the clock of the whole playing area is paused."""
     stop = match_clock.AreaClockStop(event.reason, event.by)
     return replace(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
 def resume_area(match: AnyMatch, event: events.AreaResumed) -> StepResult:
-    """Resume the clock of the whole area. A table that is suspended itself stays suspended."""
+    """Resume the match clock, because the area continues. A suspended table stays suspended."""
     return replace(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
@@ -187,7 +188,7 @@ _ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 
 
 def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> StepResult:
-    """Start the play clock of a player, because a referee counts the seconds (读秒)."""
+    """Start the play clock of one player, because a referee begins to count the seconds (读秒)."""
     first = not match.led
     clock = play_clock(match.profile, event.seat, event.at_ms, called=True, first_lead=first)
     if clock is None:
@@ -197,7 +198,7 @@ def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> Ste
 
 
 def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
-    """Start the time limit that follows a spoken warning: ten seconds. Source: seed 000 A21.1."""
+    """Begin the next time limit of a slow player at the spoken warning. Seed 000 A21.1."""
     running = duty_clocks.clocks_for_duty(match.clocks, "play")
     if not any(clock.seat == event.seat for clock in running):
         refuse("NO_CLOCK")
@@ -206,17 +207,17 @@ def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
 
 
 def stop_play_clock(match: GuandanMatch, event: events.PlayMade) -> StepResult:
-    """Stop the play clock of a player who has played or passed."""
+    """Stop the play clock of a player who has played or passed, and record the first lead."""
     clocks = duty_clocks.remove_done(match.clocks, "play", seat=event.seat)
     return note_lead(replace(match, clocks=clocks)), ()
 
 
 def next_tick_ms(match: AnyMatch) -> int | None:
-    """Return the next time at which a clock would report or change something.
+    """Return the next time at which a clock reports or changes something, or None if no clock runs.
 
-    The time is on the match's clock. Return None if no clock runs. If a change is already due,
-    because a stop is over or a referee has decided, the result is `match.now_ms`. That is also the
-    result if time prevents the next deal. Every event may change the result.
+    The time is on the match's clock. If a change is already due, because a stop is over or a
+    referee has decided, the result is `match.now_ms`. The result is also `match.now_ms` if too
+    little time is left for the next deal. Every event may change the result.
     """
     now_ms = match.now_ms
     lost = isinstance(match, GuandanMatch) and _has_no_time_for_deal(match, now_ms)

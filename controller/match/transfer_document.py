@@ -1,4 +1,4 @@
-"""A match during its transfer to another table (转台): one document, in parts for commands.
+"""The document that moves a match to another table (转台), in parts that each fit one command.
 
 The document has no secrets. The table that the match leaves signs the digest of the document
 (controller/signing/signed_commands.py). The person who takes it to another table signs the command
@@ -40,14 +40,14 @@ A match of twenty deals has about 50,000.
 
 
 class TransferError(WordsError):
-    """The error that a transfer document cannot be used.
+    """The error for a transfer document that cannot be used.
 
     The text is one line; `words` has it in both languages.
     """
 
 
 class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The proof of one attempt of the match: its table, its commitment and its end.
+    """The proof of one attempt of the match: its table, commitment, cut and outcome.
 
     A field is null if the attempt ended before that step.
     """
@@ -62,7 +62,7 @@ class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A move of the match from table `left` to table `to`.
+    """One move of the match: from its former table `left` to its next table `to`.
 
     `by`: the person who decided. `entered_by`: the person who entered a spoken decision. `row`: the
     number of rows on the sheet at the move. `at_ms`: the time of the move, on the clock of the
@@ -78,7 +78,7 @@ class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that moves from the table `left` to the table `to`, with all its events.
+    """All data of a match that moves from its former table `left` to its next table `to`.
 
     `head` is the head of the journal of table `left` after its entry number `n`, which records the
     move. `at_ms` and `wall` are the time of the move, on that table's clock and by the wall.
@@ -106,7 +106,7 @@ class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PackedDocument(NamedTuple):
-    """A transfer document in numbered parts that fit into commands.
+    """A transfer document as text, cut into parts that each fit into one command.
 
     `digest` identifies the document: SHA-256 of its JSON, in hex.
     """
@@ -116,7 +116,7 @@ class PackedDocument(NamedTuple):
 
 
 def pack_document(transfer: TransferDocument) -> PackedDocument:
-    """Return a transfer document in numbered parts that fit into commands."""
+    """Return a transfer document as text, cut into parts that each fit into one command."""
     plain = msgspec.json.encode(transfer)
     text = base64.b64encode(zlib.compress(plain, 9)).decode()
     parts = tuple(text[at : at + MAX_PART_CHARS] for at in range(0, len(text), MAX_PART_CHARS))
@@ -124,9 +124,9 @@ def pack_document(transfer: TransferDocument) -> PackedDocument:
 
 
 def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
-    """Return the transfer document that these parts contain.
+    """Return the transfer document that `parts` contain. Its SHA-256 (hex) must be `digest`.
 
-    The parts must be in order. Raises TransferError.
+    Raises TransferError for another digest, for parts in wrong order, and for an unusable document.
     """
     try:
         squeezed = base64.b64decode("".join(parts), validate=True)
@@ -181,7 +181,7 @@ def state_digest(match: AnyMatch) -> str:
 
 
 def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
-    """Return an event with its times moved to another clock, which shows `by_ms` more."""
+    """Return an event with `by_ms` added to its times, so that they fit another table's clock."""
     moved = replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
         return replace(moved, ended_ms=moved.ended_ms + by_ms)

@@ -1,4 +1,4 @@
-"""Tribute and return: seats confirm that they laid a card, then the cards are compared.
+"""Tribute and return: players confirm each card that they give, and people enter the values.
 
 The match stores values of cards, never hands.
 """
@@ -24,7 +24,10 @@ from controller.words import Words
 
 
 def continue_after_count(match: GuandanMatch) -> StepResult:
-    """Ask about anti-tribute if tribute is due, otherwise begin play (seed 000 A10.1, A15.3.3)."""
+    """End the count of the hands. If tribute is due, ask about anti-tribute, otherwise begin play.
+
+    Source: seed 000 A10.1, A15.3.3.
+    """
     match = replace(match, clocks=duty_clocks.remove_done(match.clocks, "sort"))
     owed = tribute.tribute_payers(match.profile, match.follows)
     if not owed:
@@ -36,7 +39,7 @@ def continue_after_count(match: GuandanMatch) -> StepResult:
 
 
 def answer_anti_tribute(match: GuandanMatch, event: events.AntiTributeAnswered) -> StepResult:
-    """Begin play if the payers have both big jokers (抗贡), otherwise begin the tribute.
+    """Record whether the payers have both big jokers (抗贡). Begin play if so, and tribute if not.
 
     After an anti-tribute, the player who finished first (UP) leads. A different answer before a
     card is laid or led corrects the first one. Source: seed 000 A10.3.
@@ -70,11 +73,10 @@ def lay_tribute(match: GuandanMatch, event: events.TributeLaid) -> StepResult:
 
 
 def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResult:
-    """Record the values of the tributes, which decide who receives them, and begin the return
-    of cards.
+    """Record the values of the tribute cards, which decide who receives each of these cards.
 
-    A second entry before the first lead corrects the first one, and the returns begin again.
-    Source: seed 000 A10.1–2.
+    Then the receivers must return cards. A second entry before the first lead corrects the first
+    entry, and all returns must be made again. Source: seed 000 A10.1–2.
     """
     exchange = _correctable_exchange(match)
     _require_card_values(event.values.values())
@@ -92,7 +94,7 @@ def value_tributes(match: GuandanMatch, event: events.TributeValued) -> StepResu
 
 
 def choose_tribute(match: GuandanMatch, event: events.TributeChosen) -> StepResult:
-    """Record which of two equal tributes goes to the first finisher (UP). Source: seed 003 R4.5."""
+    """Record which of two equal tribute cards goes to UP, who finished first. Seed 003 R4.5."""
     exchange = _exchange_of(match)
     if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
         refuse("NO_CHOICE")
@@ -104,7 +106,7 @@ def choose_tribute(match: GuandanMatch, event: events.TributeChosen) -> StepResu
 
 
 def correct_return(match: GuandanMatch, event: events.ReturnCorrected) -> StepResult:
-    """Replace a wrong return card by another one, before the first lead. Source: seed 000 A18.3."""
+    """Record another return card in place of a wrong one, before the first lead. Seed 000 A18.3."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     if settled is None or event.seat not in exchange.given:
@@ -116,7 +118,7 @@ def correct_return(match: GuandanMatch, event: events.ReturnCorrected) -> StepRe
 
 
 def swap_returns(match: GuandanMatch, event: events.ReturnsSwapped) -> StepResult:
-    """Exchange the return cards of the two losers, after equal tributes. Source: seed 003 R4.5."""
+    """Exchange the return cards that the two losers get, after equal tributes. Seed 003 R4.5."""
     exchange = _correctable_exchange(match)
     settled = exchange.plan
     free = settled is not None and settled.equal and settled.leader is None
@@ -165,7 +167,7 @@ def _begin_play(match: GuandanMatch, first: Seat) -> StepResult:
 
 
 def _require_card_values(values: Iterable[int]) -> None:
-    """Raise RefusedError if no card has one of these values.
+    """Raise RefusedError if `values` contains a value that no card has.
 
     Valid are 2…14, 15 for the level, 16 and 17 for jokers.
     """
@@ -177,9 +179,9 @@ def _require_card_values(values: Iterable[int]) -> None:
 def _value_by_receiver(
     settled: tribute.TributePlan, to: Seat, returned: int | None
 ) -> dict[Seat, int]:
-    """Return {receiver: value} for a return card, or {} if no value was entered.
+    """Return {to: returned}, receiver and value of a return card, or {} if `returned` is None.
 
-    Raises RefusedError if the value is missing and the leader depends on it.
+    Raises RefusedError if the value is missing but decides the leader, or if no card has it.
     """
     if returned is None and settled.leader is None:
         refuse("VALUE_NEEDED")
@@ -201,9 +203,9 @@ def _exchange_of(match: GuandanMatch) -> TributeExchange:
 
 
 def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
-    """Return the deal's exchange of tribute and return cards, if it may still be corrected.
+    """Return the deal's exchange of tribute and return cards. A correction must still be allowed.
 
-    Raises RefusedError.
+    Raises RefusedError after the first lead, or if no exchange was due.
     """
     if match.led:
         refuse("AFTER_LEAD")
@@ -225,7 +227,7 @@ def is_event_withheld(match: AnyMatch, event: events.MatchEvent) -> bool:
 
 
 def is_withholding(match: AnyMatch) -> bool:
-    """Return whether the match withholds answers or values until all can be published together."""
+    """Return whether answers or card values are withheld now, to be published together later."""
     if isinstance(match, BigTwoMatch):
         choices = match.choices if match.phase is MatchPhase.CHOICES else None
         return choices is not None and choices.doubling is None

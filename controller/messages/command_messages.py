@@ -83,10 +83,10 @@ class Failure(Message, frozen=True, kw_only=True):
 
 
 class Offer(Message, frozen=True, kw_only=True):
-    """One command in the answer to `offers`, and whether it could be given now.
+    """One command that the answer to `offers` lists, and whether the table would accept it now.
 
-    The answer lists only commands that change something. The command could be given if `refused` is
-    null. Otherwise `refused` is the refusal that the table would answer. Three things are not
+    The answer lists only commands that change something. The table would accept the command if
+    `refused` is null. Otherwise `refused` is the refusal that it would answer. Three things are not
     checked: the state of a board (an open lid, cards in the hopper), the rights of a particular
     key, and whether a card or a count is right. `seats` are the seats that the command could name
     now. It is null if the command names no seat. `seatless` is true if the command could be given

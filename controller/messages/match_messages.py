@@ -29,12 +29,10 @@ class PublicMatchClock(Message, frozen=True, kw_only=True):
 
 
 class PublicAreaStop(Message, frozen=True, kw_only=True):
-    """A pause of the clocks of the whole area (全区停表).
+    """A pause of the match clocks at all tables of a playing area (全区停表).
 
-    The machines are not stopped.
-
-    `since_ms` is by the table's clock. `reason` and `by` are null if an older program wrote the
-    entry.
+    The machines are not stopped. `since_ms` is by the table's clock. `reason` and `by` are null if
+    an older program wrote the entry.
     """
 
     since_ms: int
@@ -57,7 +55,7 @@ class PublicSeatClock(Message, frozen=True, kw_only=True):
 
 
 class HandDuties(Message, frozen=True, kw_only=True):
-    """The duties of the players in a deal whose hands are drawn by hand.
+    """The duties of the players in a deal by hand, that is, without the machine.
 
     Any one of several `shufflers` may shuffle. `shuffles` is the minimum and maximum number of
     passes. `turnup` is true if a card is turned up before the hands are drawn. `first_drawer` is
@@ -71,7 +69,7 @@ class HandDuties(Message, frozen=True, kw_only=True):
 
 
 class TributePayment(Message, frozen=True, kw_only=True):
-    """A tribute that `giver` pays to `to`. `card` is the rank that is due."""
+    """A tribute card, which the seat `giver` pays to the seat `to`. `card` is its due rank."""
 
     giver: Seat
     to: Seat
@@ -117,7 +115,7 @@ class Tribute(Message, frozen=True, kw_only=True):
 
 
 class PublicChoices(Message, frozen=True, kw_only=True):
-    """The choices of the players before play in Big Two.
+    """The players' answers before play in the card game Big Two: who shows the hand, who doubles.
 
     `asked` is the present question. `opened` and `doubled` are the seats that said yes. The seats
     that show their hand are published when all have answered.
@@ -129,7 +127,7 @@ class PublicChoices(Message, frozen=True, kw_only=True):
 
 
 class PublicRuling(Message, frozen=True, kw_only=True):
-    """A ruling on an offence, which is proposed or decided.
+    """A ruling on a charge (an accusation): it is proposed, decided or rejected.
 
     A proposal has no effect until a person decides it. `by` proposed it at `at_ms` (the table's
     clock), `approved_by` decided it. With `verbal` the chief approved it orally and `entered_by`
@@ -198,9 +196,9 @@ class PublicScore(Message, frozen=True, kw_only=True):
 
 
 class SheetSigner(Message, frozen=True, kw_only=True):
-    """A signature on the score sheet.
+    """A signature on the score sheet, with the signer and the name of the person who signed.
 
-    `signer` is a side, a seat or the referee. `person` is the person who signed.
+    `signer` is a side, a seat or the referee.
     """
 
     signer: str
@@ -210,7 +208,7 @@ class SheetSigner(Message, frozen=True, kw_only=True):
 class PublicMatch(Message, frozen=True, kw_only=True):
     """The state of the match, as part of the public state of a table.
 
-    A value that the match has not set yet is null. The fields from `event` to `stage` tell which
+    A value that the match has not set yet is null. The fields from `event` to `stage` show which
     match of which tournament this is; `match` is its id. `phase_*` and `next_*` are texts for
     people. `next` is the next step, and `waiting_for` has the seats for which the match waits.
     `at_ms` is the table's clock at this state; every `_ms` is by that clock.

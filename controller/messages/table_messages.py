@@ -12,7 +12,7 @@ SCHEMA_VERSION = 1
 
 
 class MachinePhase(StrEnum):
-    """The phase of the machine in its present attempt."""
+    """The phase of the machine: `fault`, `empty` (no attempt), or a step of the present attempt."""
 
     FAULT = "fault"
     EMPTY = "empty"
@@ -98,7 +98,7 @@ class CardSetState(Message, frozen=True, kw_only=True):
 
 
 class Reveal(Message, frozen=True, kw_only=True):
-    """The random seed and the cut of a finished attempt, for everybody who checks its proof.
+    """The seed (the secret number) and the cut of a finished attempt, published to check its proof.
 
     controller/deal/PROOF.md defines the check.
     """
@@ -129,7 +129,7 @@ class Fairness(Message, frozen=True, kw_only=True):
 
 
 class Alert(Message, frozen=True, kw_only=True):
-    """A problem that a person must look at: a catalogue code, its cause and the next action."""
+    """A message about a fault, which people must see: catalogue code, cause and next action."""
 
     code: int
     name: str
@@ -154,7 +154,7 @@ class RefereeCall(Message, frozen=True, kw_only=True):
 
 
 class TableCounters(Message, frozen=True, kw_only=True):
-    """Counters of events since the journal began."""
+    """The numbers of deals, redeals, voids, misreads and jams since the journal began."""
 
     deals: int = 0
     redeals: int = 0
@@ -176,7 +176,7 @@ class SignedHead(Message, frozen=True, kw_only=True):
 
 
 class ProgramRelease(Message, frozen=True, kw_only=True):
-    """The release of the program that runs a table, as the program reports it.
+    """The release of the program that runs a table. The program itself reports these values.
 
     `serial` grows from release to release. `hash` covers the files that the program runs from, as
     the program itself *reports* it (controller/signing/releases.py). A malicious program can report
@@ -196,7 +196,7 @@ class Firmware(Message, frozen=True, kw_only=True):
 
 
 class ConnectedBoard(Firmware, frozen=True, kw_only=True):
-    """A connected board: its firmware, and the hardware behind its pins, as the board reports them.
+    """The report of a connected board: its firmware, and the kind of hardware that it drives.
 
     `hal` is `sim` (simulated mechanics), `rp2` (the RP2040 of our own boards) or `adapter`, a
     program that drives bought parts. An adapter cannot stop if its computer hangs; its
@@ -210,9 +210,9 @@ ReaderTrigger = Literal["wire", "asked"]
 
 
 class ReportedBoards(Message, frozen=True, kw_only=True):
-    """The two boards of a table. A board is null if it is missing or is not the expected one.
+    """The reports of a table's two boards. A board that is missing or not the expected one is null.
 
-    `trigger` is how the reader learns of a card. `wire`: from the dealer board's wire. `asked`: the
+    `trigger` starts each look of the reader. `wire`: a wire from the dealer board. `asked`: the
     machine asks the reader for each card, so the two boards do not count each card independently.
     It is null without a reader.
     """

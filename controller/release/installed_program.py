@@ -65,11 +65,9 @@ class ProgramFile(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 in hex of the file's bytes, or of the link's target.
+        """Return the SHA-256 (hex) of the file's bytes, or of a link's kind and target.
 
-        Raises FileError.
-
-        The digest of a link or a device cannot equal that of any file.
+        The digest of a link or a device cannot equal that of any file. Raises FileError.
         """
         if self.kind is ProgramFileKind.LINK:
             return _hash_odd(self.kind, os.fsencode(os.readlink(self.path)))
@@ -79,11 +77,9 @@ class ProgramFile(NamedTuple):
 
 
 def list_program_files(folder: Path) -> Iterator[ProgramFile]:
-    """Yield every file in the packages of `folder`, by name.
+    """Yield every file in the packages of `folder`. Within each folder, the order is by name.
 
-    Raises FileError.
-
-    Links, devices and compiled files are included.
+    Links, devices and compiled files are included. Raises FileError.
     """
     for package in PACKAGES:
         if not (folder / package).is_dir():
@@ -92,7 +88,10 @@ def list_program_files(folder: Path) -> Iterator[ProgramFile]:
 
 
 def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[ProgramFile]:
-    """Yield the file at `path`, or if `path` is a folder, all files in it."""
+    """Yield the file at `path`. If `path` is a folder, yield all files in the folder.
+
+    `root` is the folder that contains the packages. `cached`: `path` is inside a cache folder.
+    """
     try:
         mode = path.lstat().st_mode
         inside = sorted(os.listdir(path)) if stat.S_ISDIR(mode) else None
@@ -157,7 +156,7 @@ def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
 
 
 def _matches_source(path: Path, source: Path, level: int) -> bool:
-    """Return True if a compiled file matches its source, or if Python never runs the file.
+    """Return False only if Python would run the compiled file although its source differs.
 
     Python does not run a file of another version or one that is out of date.
     """
@@ -173,7 +172,10 @@ def _matches_source(path: Path, source: Path, level: int) -> bool:
 
 
 def _is_same_code(there: object, fresh: CodeType) -> bool:
-    """Return True if two code objects are equal, with their stack sizes, which `==` ignores."""
+    """Return True if `there` is equal to the code `fresh`, and the stack sizes are equal, too.
+
+    The stack sizes are compared here because `==` ignores them.
+    """
     return (
         isinstance(there, CodeType)
         and there == fresh
@@ -187,7 +189,7 @@ def _is_same_code(there: object, fresh: CodeType) -> bool:
 
 
 def _is_old(raw: bytes, source: Path) -> bool:
-    """Return True if the source has changed since the compilation. Python then compiles anew."""
+    """Return True if the compiled bytes `raw` record another time or size than `source` has."""
     flags, time_s, size = (int.from_bytes(raw[at : at + 4], "little") for at in (4, 8, 12))
     stat = source.stat()
     mask = 0xFFFF_FFFF
@@ -201,7 +203,7 @@ _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$
 
 
 class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
-    """The newest release that has ever used a certain state directory."""
+    """The newest release that has ever used a state directory. That directory stores it."""
 
     version: str
     serial: Serial
@@ -213,7 +215,7 @@ def find_program_folder() -> Path:
 
 
 def hash_program_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in the packages of `folder`, by path.
+    """Return {path: SHA-256} for every file in the packages of `folder`.
 
     The manifest, which cannot list itself, and compiled files (see `find_wrong_bytecode`) are left
     out. A link or device has a digest that no file has. Raises FileError.
@@ -223,15 +225,12 @@ def hash_program_files(folder: Path) -> dict[str, str]:
 
 
 def find_odd_files(folder: Path) -> dict[str, str]:
-    """Return the path of each file that no release can contain, with the reason.
-
-    Raises FileError.
-    """
+    """Return {path: reason} for each file that no release can contain. Raises FileError."""
     return {one.name: one.kind.value for one in list_program_files(folder) if one.kind in ODD_KINDS}
 
 
 def find_differences(manifest: Manifest, folder: Path, firmware_text: str) -> Iterator[str]:
-    """Yield one line for each file that differs from the release; compiled files come last.
+    """Yield one line of text for each file that differs from the release, compiled files last.
 
     `firmware_text`: the line to yield if the boards' firmware differs from the released one. Raises
     FileError.
@@ -245,7 +244,7 @@ def find_differences(manifest: Manifest, folder: Path, firmware_text: str) -> It
 
 
 def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
-    """Return the version and hash that boards with the firmware in `folder` report.
+    """Return the version and hash that a board reports if it runs the firmware in `folder`.
 
     Boards of both kinds have the whole package. The kind of a board is stored in its flash. Raises
     FileError.
@@ -267,12 +266,12 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
 
 
 def read_running_release(state_dir: Path, folder: Path | None = None) -> ProgramRelease | None:
-    """Return the release that this program is, with a hash of the program's files.
+    """Return the release of this program, or None if this program has no manifest.
 
-    Returns None if there is no manifest, as for a program from a checkout. `state_dir` stores the
-    newest release. Raises FileError for a manifest that cannot be read, and if a newer release ran
-    with this state directory. A program without a manifest is refused if any release ran there, so
-    that deleting the manifest does not allow a downgrade.
+    The release has a hash of the program's files. A program from a checkout has no manifest.
+    `state_dir` stores the newest release. Raises FileError for a manifest that cannot be read, and
+    if a newer release ran with this state directory. A program without a manifest is refused if any
+    release ran there, so that deleting the manifest does not allow a downgrade.
     """
     folder = folder or find_program_folder()
     path = folder / MANIFEST
@@ -290,7 +289,7 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Program
 
 
 def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
-    """Return the release that a manifest names, with a hash of the files in `folder`.
+    """Return the version and serial number in a manifest, with a hash of the files in `folder`.
 
     Raises FileError.
     """
@@ -299,7 +298,7 @@ def measure_release(manifest: Manifest, folder: Path) -> ProgramRelease:
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
-    """Return the newest release that has used a state directory, or None. Raises FileError."""
+    """Return the newest release that used `state_dir`, or None if none did. Raises FileError."""
     path = state_dir / REMEMBERED_FILE
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -338,9 +337,9 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
 
 
 def _format_older_release(found: str, remembered: RememberedRelease) -> str:
-    """Return the text which says that a program is older than a release that ran before.
+    """Return the error message that a program is older than a release that ran before.
 
-    It is in both languages, from the fault catalogue.
+    The message is in both languages, from the fault catalogue.
     """
     row = fault("RELEASE_OLDER")
     evidence = {"found": found, "expected": f"{remembered.version} ({remembered.serial})"}

@@ -23,7 +23,7 @@ _SECRET_BANNER: Final = (
 
 
 def make_release_keys(name: Path) -> tuple[Path, Path]:
-    """Create a key pair for releases, and return the public file and the secret file.
+    """Create a key pair for releases, and return the paths of the public and the secret file.
 
     The files are NAME.key and NAME.key_secret. No file is overwritten, and no secret is written
     into a repository. Raises FileError.
@@ -39,7 +39,9 @@ def make_release_keys(name: Path) -> tuple[Path, Path]:
 
 
 def read_release_key(path: Path, *, secret: bool = False) -> bytes:
-    """Return the 32 bytes of the key in a public or secret key file. Raises FileError."""
+    """Return the 32 bytes of the key in a public key file, or in a secret key file if `secret` is
+    True. Raises FileError.
+    """
     banner, other = (_SECRET_BANNER, _PUBLIC_BANNER) if secret else (_PUBLIC_BANNER, _SECRET_BANNER)
     try:
         text = read_file(path).decode(errors="replace")
@@ -61,7 +63,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
-    """Return the manifest in a file after a check of its signature.
+    """Check the signature of a manifest file with the public key `verify`, and return the manifest.
 
     Raises BadRelease if the signature does not match, and FileError if a file cannot be read or is
     not a manifest.
@@ -72,7 +74,7 @@ def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
 
 
 def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
-    """Return the manifest in a file, after a check of its signature if the key file `key` is given.
+    """Return the manifest in a file. If the key file `key` is given, check the signature first.
 
     With None the signature is not checked. Raises FileError, also for a wrong signature.
     """
@@ -85,7 +87,7 @@ def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
 
 
 def decode_manifest(raw: bytes, path: Path) -> Manifest:
-    """Return the manifest that `raw` contains, the bytes of the file `path`. Raises FileError."""
+    """Return the manifest in `raw`. `path` names its file in errors. Raises FileError."""
     try:
         return release.decode_manifest(raw)
     except BadRelease as wrong:
@@ -93,7 +95,7 @@ def decode_manifest(raw: bytes, path: Path) -> Manifest:
 
 
 def hash_folder_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in a folder, by path.
+    """Return {path: SHA-256} for every file in a folder.
 
     The folder's own manifest is left out. Raises FileError, also for a link or anything else that
     is not a file or a folder.
@@ -111,7 +113,7 @@ def hash_folder_files(folder: Path) -> dict[str, str]:
 
 
 def signature_path(path: Path) -> Path:
-    """Return the path of the signature that belongs to the manifest `path`."""
+    """Return the path of the signature file that belongs to the manifest file `path`."""
     return path.with_name(path.name + SIGNATURE_SUFFIX)
 
 

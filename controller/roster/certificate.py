@@ -72,7 +72,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
         return f"Certificate({self.name!r}, role={self.role})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Return name and role for the library rich, which would print every field."""
+        """Return name and role for the library rich, which otherwise prints every field."""
         return [("name", self.name), ("role", self.role)]
 
     @property
@@ -91,13 +91,13 @@ def fingerprint(certificate: Certificate) -> str:
 
 
 def sign_certificate(certificate: Certificate) -> bytes:
-    """Return the signature of a certificate by its own secret key `sign`, which it must contain."""
+    """Sign a certificate with the secret key `sign` that it contains, and return the signature."""
     assert certificate.sign is not None
     return SigningKey(certificate.sign).sign(_certificate_signed_bytes(certificate)).signature
 
 
 def has_valid_proof(certificate: Certificate) -> bool:
-    """Return True if the certificate's owner signed its present contents."""
+    """Return True if `proof` is the owner's valid signature of the present certificate."""
     if certificate.proof is None:
         return False
     try:
@@ -109,10 +109,10 @@ def has_valid_proof(certificate: Certificate) -> bool:
 
 
 def parse_moment(text: str) -> datetime:
-    """Return the moment that a text states, which is a date or a date with a time.
+    """Return the moment (UTC) that `text` contains: a date, or a date with time and time zone.
 
-    A day becomes its end. All moments are in UTC. Raises ValueError for any other text, or for a
-    moment without a time zone.
+    A date alone means the end of that day. Raises ValueError for any other text, or for a time
+    without a time zone.
     """
     try:
         when = datetime.fromisoformat(text)
@@ -189,7 +189,7 @@ def read_sign_file(path: Path) -> bytes:
 
 
 def _parse_sections(text: str) -> dict[str, dict[str, str]]:
-    """Return the sections of a text in ZPL, each with its values by key.
+    """Return the sections of a certificate file in the format ZPL, each as {key: value}.
 
     A name alone opens a section. Indented `key = value` lines fill it.
     """
@@ -214,7 +214,7 @@ def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
 
 
 def _seal_key(metadata: dict[str, str]) -> bytes | None:
-    """Return the key with which secrets are sealed for this client, or None if it has none.
+    """Return the public key `seal`, which encrypts secrets for a client, or None if there is none.
 
     Raises ValueError for a key that cannot be used. Unusable keys are the points of small order.
     With such a key every secret gives the same result, and the sealing would fail at the moment
@@ -259,9 +259,9 @@ def parse_key(text: str) -> bytes:
 
 
 def key_bytes(key: bytes | str | None) -> bytes | None:
-    """Return the bytes of a key, which may be given as 64 lower-case hex digits.
+    """Return `key` as bytes. It may be given as bytes or as 64 lower-case hex digits.
 
-    Bytes are returned unchanged. Any other text gives None.
+    Bytes are returned unchanged. None or any other text gives None.
     """
     if not isinstance(key, str):
         return key

@@ -64,7 +64,7 @@ class Roster:
 
     @staticmethod
     def load(folder: Path) -> "Roster":
-        """Return the roster in a folder: `folder`/admitted/*.key and revoked/*.key.
+        """Return a roster of all certificates in `folder`/admitted/ and `folder`/revoked/.
 
         Raises RosterError for a file that does not define the rights of a client: wrong form, no
         role, a secret in it, or a key twice.
@@ -83,9 +83,7 @@ class Roster:
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """Return all clients in the folder admitted/ whose key is not revoked, even if it has
-        expired.
-        """
+        """Return the clients in admitted/ without a revoked key. Expired clients are included."""
         return tuple(each for each in self._clients if not self.revocation_of(each))
 
     @property
@@ -94,26 +92,21 @@ class Roster:
         return self._revoked
 
     def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
-        """Return the client that has this signing key (raw or hex) if it is admitted now."""
+        """Return the client with this signing key (raw or hex) if it is admitted now, or None."""
         found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
 
     def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
-        """Return the client that has this signing key (raw or hex), or the reason why it is
-        refused.
-        """
+        """Return the client with this signing key (raw or hex), or the reason for a refusal."""
         raw = key_bytes(verify)
         return self._look_up(lambda each: each.verify == raw)
 
     def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
-        """Return the client that has this public CURVE key (Z85), or the reason why it is
-        refused.
-        """
+        """Return the client with this public CURVE key (Z85), or the reason for a refusal."""
         return self._look_up(lambda each: each.curve == curve)
 
     def chief_seals(self) -> tuple[bytes, ...]:
-        """Return the public keys with which secrets are encrypted for the chiefs who are
-        admitted now.
+        """Return the public keys (`seal`) that encrypt secrets for the chiefs who are admitted now.
 
         Each key has 32 bytes. They are in the order of the certificate files.
         """
@@ -139,15 +132,15 @@ class Roster:
         ]
 
     def revocation_of(self, client: Certificate) -> Certificate | None:
-        """Return the revoked certificate that shares a key with `client`, or None."""
+        """Return the revoked certificate that shares a key with `client`, or None if none does."""
         return next((each for each in self._revoked if shared_key(each, client)), None)
 
-    def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
-        gone = next((each for each in self.revoked if is_it(each)), None)
+    def _look_up(self, has_key: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+        gone = next((each for each in self.revoked if has_key(each)), None)
         if gone is not None:
             said = (format_moment(gone.revoked), gone.reason)
             return NotAdmitted("KEY_REVOKED", gone.name, ", ".join(filter(None, said)))
-        found = next((each for each in self.clients if is_it(each)), None)
+        found = next((each for each in self.clients if has_key(each)), None)
         if found is None:
             return NotAdmitted("UNKNOWN_KEY")
         if self.has_expired(found):
@@ -156,7 +149,7 @@ class Roster:
 
 
 def read_admitted(path: Path) -> Certificate:
-    """Return the public certificate of a client in a file.
+    """Return the client's public certificate that the file at `path` contains.
 
     Raises RosterError, also for a certificate without a role or with a secret.
     """
@@ -169,9 +162,7 @@ def read_admitted(path: Path) -> Certificate:
 
 
 def shared_key(one: Certificate, other: Certificate) -> str | None:
-    """Return the name of a key that two certificates share ("verify", "curve" or "seal"), or
-    None.
-    """
+    """Return the kind ("verify", "curve", "seal") of a key that two certificates share, or None."""
     for kind in ("verify", "curve", "seal"):
         key = getattr(one, kind)
         if key and key == getattr(other, kind):
@@ -182,10 +173,10 @@ def shared_key(one: Certificate, other: Certificate) -> str | None:
 def find_clash(
     client: Certificate, others: Iterable[Certificate]
 ) -> tuple[Certificate, str] | None:
-    """Return a client that cannot be admitted beside `client`, and the field that both share.
+    """Return the first of `others` that conflicts with `client`, and the name of the shared field.
 
-    Return None if there is no such client. A name may occur twice while a key is renewed: with the
-    same role, and at most one without an end.
+    The field is "verify", "curve", "seal" or "name". Return None if no client conflicts. A name may
+    occur twice while a key is renewed: with the same role, and at most one without an end.
     """
     for other in others:
         if other is client:
@@ -214,15 +205,15 @@ def key_files(folder: Path) -> list[Path]:
 
 
 def format_moment(moment: datetime | None) -> str:
-    """Return a time as people read it, or "" for None."""
+    """Return a time as text for people, or "" for None."""
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")
 
 
 class FolderRoster(Roster):
     """A roster that reads its folder again when a file in it changes.
 
-    `wall` returns the wall clock's stamp. `on_read` is called for each reading after the first,
-    with the errors in the folder. A file in admitted/ without valid contents admits no client, and
+    `wall` returns the wall clock's stamp. `on_read` is called each time the folder is
+    read again, with its errors. A file in admitted/ without valid contents admits no client, and
     does not affect other clients. A file in revoked/ revokes the clients that match it by file name
     or by a key in it. If it matches no client, no client is admitted until the file is corrected,
     because its purpose is to keep somebody out. Raises RosterError if the folder has errors at the
@@ -245,27 +236,27 @@ class FolderRoster(Roster):
 
     @property
     def clients(self) -> Sequence[Certificate]:
-        """Return all clients in admitted/ whose key is not revoked, after a check of the folder."""
+        """Read the folder again if it changed, and return all clients without a revoked key."""
         self._refresh()
         return super().clients
 
     @property
     def revoked(self) -> Sequence[Certificate]:
-        """Return the revoked certificates, after a check of the folder."""
+        """Read the folder again if it changed, and return the revoked certificates."""
         self._refresh()
         return super().revoked
 
     def current(self) -> Roster:
-        """Return the roster as it is now. It does not change while several queries use it."""
+        """Return a copy of the present roster that later changes of the folder do not affect."""
         self._refresh()
         return Roster(self._clients, self._revoked, self._now)
 
-    def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
-        """Return the client for which `is_it` is true, or the reason why it is refused.
+    def _look_up(self, has_key: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+        """Return the client for which `has_key` is True, or the reason for a refusal.
 
-        The folder is read once.
+        The folder is checked once.
         """
-        return self.current()._look_up(is_it)
+        return self.current()._look_up(has_key)
 
     def _refresh(self) -> None:
         seen = _folder_content(self._folder)
@@ -284,14 +275,11 @@ class FolderRoster(Roster):
 
 
 def _read_certificates(
-    folder: Path,
-    reading: Callable[[Path], Certificate],
-    wrong: list[RosterError],
-    unread: list[Path],
+    folder: Path, read: Callable[[Path], Certificate], wrong: list[RosterError], unread: list[Path]
 ) -> Iterable[Certificate]:
-    """Yield the certificates of a folder that can be read.
+    """Yield the certificate of each file in `folder` that the function `read` accepts.
 
-    Errors are added to `wrong`. Files that cannot be read, or the folder, are added to `unread`.
+    For any other file, or an unreadable folder, `wrong` gets the error and `unread` gets the path.
     """
     try:
         files = key_files(folder)
@@ -301,7 +289,7 @@ def _read_certificates(
         return
     for path in files:
         try:
-            yield reading(path)
+            yield read(path)
         except RosterError as error:
             if os.path.lexists(path):  # Otherwise the file has been removed in the meantime.
                 wrong.append(error)
@@ -311,9 +299,9 @@ def _read_certificates(
 def _drop_clashing_newcomers(
     before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
 ) -> Iterable[Certificate]:
-    """Yield the clients of `now`, but no new client with the key or name of another one.
+    """Yield the clients of `now`, but no new client that conflicts with another (`find_clash`).
 
-    An error for each client left out is added to `wrong`.
+    New clients are those not in `before`. An error for each client left out is added to `wrong`.
     """
     for each in now:
         clash = None if each in before else find_clash(each, now)
@@ -327,12 +315,13 @@ def _drop_clashing_newcomers(
 def _drop_unreadably_revoked(
     clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
-    """Return the clients without those that an unreadable file in revoked/ may revoke.
+    """Return those `clients` that are certainly not revoked by an unreadable file in revoked/.
 
-    If an unreadable file matches no client, the result is empty, and an error is added to `wrong`.
+    `unread` lists these files. If one of them matches no client, the result is empty,
+    and an error is added to `wrong`.
     """
     for path in unread:
-        meant = [each for each in clients if _is_named_by_file(each, path)]
+        meant = [each for each in clients if _may_be_revoked_by(each, path)]
         if not meant:
             what = f"{path}: this revocation cannot be read: no client is admitted"
             wrong.append(RosterError(what))
@@ -341,8 +330,8 @@ def _drop_unreadably_revoked(
     return clients
 
 
-def _is_named_by_file(client: Certificate, path: Path) -> bool:
-    """Return True if an unreadable file has the name of `client` or contains its key."""
+def _may_be_revoked_by(client: Certificate, path: Path) -> bool:
+    """Return True if the file at `path` has the name of `client`, or contains a key of `client`."""
     if path.name in (f"{client.name}.key", f"{client.name}-{fingerprint(client)}.key"):
         return True
     with suppress(OSError):
@@ -352,7 +341,7 @@ def _is_named_by_file(client: Certificate, path: Path) -> bool:
 
 
 def _folder_content(folder: Path) -> frozenset[tuple[str, str, tuple[int, ...]]]:
-    """Return a value that changes when a certificate file in the folder changes.
+    """Return a value that changes if a certificate file in admitted/ or revoked/ changes.
 
     No file is opened. The value includes the time of the last change to the inode (ctime), which
     programs cannot set back.

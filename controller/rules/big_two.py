@@ -33,7 +33,7 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
     must_include: bool
 
     def __post_init__(self) -> None:
-        """Refuse a joker, which the pack does not have, and any text that is no card."""
+        """Raise ValueError if `holder` is not a card, or is a joker. Big Two has no jokers."""
         try:
             joker = is_joker(self.face())
         except ValueError as mistake:
@@ -42,7 +42,7 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
             raise ValueError(f'holder = "{self.holder}": expected a card that is no joker')
 
     def face(self) -> Face:
-        """Return the card whose holder makes the first lead."""
+        """Return the card `holder`. The player who has this card makes the first lead."""
         return parse_face(self.holder)
 
 
@@ -64,7 +64,7 @@ class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fie
     five_cards: Literal["one_class", "same_kind"]
 
     def __post_init__(self) -> None:
-        """Refuse A2345 if no straight may contain a 2."""
+        """Raise ValueError if A2345 is a straight although no straight may contain a 2."""
         if self.a_low and not self.two_in_straights:
             raise ValueError("a_low = true: expected false where two_in_straights is false")
 
@@ -98,10 +98,7 @@ class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The card points of each held card, if a player still holds `least` to `most` cards.
-
-    From `least` to `most` cards left, each card counts `times` card points.
-    """
+    """A scoring band: each card left counts `times` points if `least` to `most` cards are left."""
 
     least: CardCount
     most: CardCount
@@ -109,7 +106,7 @@ class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 
 
 class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The rules for the points that a player pays for the cards still held at the end.
+    """The rules for the points that a player pays for the cards left in the hand after a deal.
 
     `card_points`: the bands in rising order, from 0 cards up. Source: seed 002 App1.1.
     """
@@ -117,7 +114,7 @@ class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
     card_points: tuple[CardPointBand, ...]
 
     def __post_init__(self) -> None:
-        """Refuse bands that overlap or that leave out a number of cards."""
+        """Raise ValueError if the bands overlap or leave out a number of cards."""
         if not self.card_points:
             raise ValueError(f"card_points: empty, expected bands from 0 to {HAND_CARDS} cards")
         due = 0
@@ -133,7 +130,7 @@ class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The matchpoints that an entrant gets for each other entrant with a worse or an equal score.
+    """The matchpoints that an entrant gets for each other entrant who has a worse or equal score.
 
     `among`: places are assigned among the entrants of the same seat, or among all who played the
     deal at any seat. The seed does not define this (provisional). Source: seed 002 App2.1.
@@ -144,9 +141,7 @@ class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fiel
     among: Literal["seat", "deal"]
 
     def __post_init__(self) -> None:
-        """Refuse rules that give more matchpoints for an equal score than for beating another
-        entrant.
-        """
+        """Raise ValueError if an equal score gives more matchpoints than a better score."""
         if self.equal > self.worse:
             raise ValueError(f"equal = {self.equal}: expected at most {self.worse}, as worse is")
 
@@ -166,8 +161,8 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
     shared: Literal["skip", "dense"]
 
     def __post_init__(self) -> None:
-        """Refuse a list in which a worse place gets more points, or one too short to compute
-        later places from.
+        """Raise ValueError if `listed` is too short for the rule `rest`, or if a worse place gets
+        more points than a better place.
         """
         if tuple(sorted(self.listed, reverse=True)) != self.listed:
             raise ValueError(
@@ -179,7 +174,7 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
 
 
 class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The tie-breaks between entrants with equal totals, in the order in which they apply.
+    """The rules that rank entrants with equal totals (tie-breaks), in the order of their use.
 
     After them comes a play-off (加赛, seed 002 App2.2).
     """
@@ -187,7 +182,7 @@ class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
     tie_breaks: tuple[TieBreakName, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a tie-break that is named twice."""
+        """Raise ValueError if the list names the same tie-break rule twice."""
         for n, name in enumerate(self.tie_breaks):
             if name in self.tie_breaks[:n]:
                 raise ValueError(f'tie_breaks[{n}] = "{name}": expected each of them once')
@@ -212,7 +207,7 @@ HAND_CARDS = 13
 
 
 def card_points(left: int, scoring: ScoringRules) -> int:
-    """Return the card points (牌分) of a player who still holds `left` cards.
+    """Return the card points (牌分) of a player who has `left` cards left.
 
     Raises ValueError for a number that no hand has. Source: seed 002 App1.1.
     """
@@ -228,7 +223,7 @@ def deal_scores(
     open_hands: Collection[Seat] = (),
     doubled: Collection[Seat] = (),
 ) -> dict[Seat, int]:
-    """Return the scores (得分) of the four seats, whose sum is 0.
+    """Return the score (得分) of each seat in one deal. The sum of the four scores is 0.
 
     For every two seats, the seat with fewer card points wins the difference from the other seat.
     The difference is multiplied by the factors of both seats, for an open hand and for doubling.

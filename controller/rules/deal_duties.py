@@ -17,7 +17,7 @@ from controller.words import Words
 
 
 class DutyError(ValueError):
-    """The error for a duty that the given facts do not determine. Its text is one line."""
+    """The error for a duty that cannot be determined from the given facts. Its text is one line."""
 
 
 class NoPipsError(DutyError):
@@ -44,12 +44,12 @@ class DealDuties(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def shuffler(self) -> Seat | None:
-        """Return the only seat that may shuffle, or None for several seats or a machine."""
+        """Return the only seat that may shuffle, or None if several may or a machine shuffles."""
         return self.shufflers[0] if len(self.shufflers) == 1 else None
 
     @property
     def cutter(self) -> Seat | None:
-        """Return the seat that must cut, or None if several seats may cut."""
+        """Return the only seat that may cut, or None if several seats may cut."""
         return self.cutters[0] if len(self.cutters) == 1 else None
 
 
@@ -61,7 +61,7 @@ def duties_before_deal(
     by_hand: bool,
     shuffler: Seat | None = None,
 ) -> DealDuties:
-    """Return the duties before deal number `deal` (1, 2, …) of a match.
+    """Return the duties (shuffling, cutting and so on) before deal number `deal` (1, 2, …).
 
     `previous`: the result of the deal before, None if no deal of the match counts yet. `by_hand`:
     people shuffle and deal. `shuffler`: the seat that shuffled by hand, if several seats may. The
@@ -87,13 +87,13 @@ def duties_before_deal(
 
 
 _SeatsAndKey = tuple[tuple[Seat, ...], str]
-"""The seats that may do it, and the key of the rule for it."""
+"""The seats that may do a duty, and the key of the rule for this duty in the profile."""
 
 _BY_MACHINE: _SeatsAndKey = ((), "ceremony.machine_program")
 
 
 def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Return the seats that may shuffle by hand, and the key of the rule.
+    """Return the seats that may shuffle by hand, and the key of this rule in the profile.
 
     After a double-down both losers are last, and either of them may shuffle (seed 000 A5.1.3,
     A10.2).
@@ -112,7 +112,7 @@ def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> 
 def _allowed_cutters(
     profile: GuandanProfile, previous: DealResult | None, shufflers: tuple[Seat, ...]
 ) -> _SeatsAndKey:
-    """Return the seats that may cut, and the key of the rule.
+    """Return the seats that may cut, and the key of this rule in the profile.
 
     `shufflers` is empty if a machine shuffles.
     """
@@ -132,9 +132,9 @@ def _allowed_cutters(
 
 
 def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Return the seat that draws first by hand, and the key of the rule.
+    """Return the seat (in a tuple) that draws first in a deal by hand, and the key of this rule.
 
-    There is no seat while the turned-up card or the name of the leader must decide.
+    The tuple is empty while the turned-up card or the name of the leader must decide.
     """
     if previous is None:
         return (), "ceremony.count_from"
@@ -147,11 +147,11 @@ def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None
 
 
 def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
-    """Return the seat that draws first in the first deal, counted by the turned-up card.
+    """Return the seat that draws first in the first deal, as the turned-up card `face` decides.
 
-    The count begins with 1 at the cutter, or at the next seat (`count_from`), and follows the
-    direction of the draw (seed 000 A5.1.2, 004 CN5). The pips of A, J, Q and K are provisional
-    (cards.pip_value). Raises NoPipsError for a joker.
+    The pips of the card are counted along the seats. The count begins with 1 at the cutter, or at
+    the next seat (`count_from`), and follows the direction of the draw (seed 000 A5.1.2, 004 CN5).
+    The pips of A, J, Q and K are provisional (cards.pip_value). Raises NoPipsError for a joker.
     """
     pips = pip_value(face)
     if pips is None:
@@ -180,10 +180,9 @@ def drawer_of_card(profile: Profile, first_drawer: Seat, position: int) -> Seat:
 
 
 def cut_problem(profile: Profile, n: int) -> Words | None:
-    """Return a line that explains why a packet of `n` cards is no legal cut.
+    """Return the reason why a cut of `n` cards is not legal, or None if the cut is legal.
 
-    Return None for a legal cut. Seed 000 A5.1.5 requires more than five cards from either end, 004
-    CN5 allows any number.
+    Seed 000 A5.1.5 requires more than five cards from either end, 004 CN5 allows any number.
     """
     legal = profile.cuts()
     if n in legal:

@@ -1,4 +1,4 @@
-"""The result of a deal: the order in which players emptied their hands, and its class.
+"""The result of a deal: the order in which players emptied their hands, and the result class.
 
 Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands first, second and third. LAST
 is the player left with cards. A double-down (双下) is a deal in which both players of one side
@@ -38,16 +38,15 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
 
     @property
     def winners(self) -> Side:
-        """Return the side of the player who finished first, the only side that climbs levels.
+        """Return the side of the player who finished first.
 
-        Source: seed 000 A3.10.
+        The result of the deal raises only the level of this side. Source: seed 000 A3.10.
         """
         return side_of(self.up)
 
     @property
     def result_class(self) -> ResultClass:
-        """Return the class of the win by the winners' places (1st and 2nd, 3rd or 4th): R12,
-        R13 or R14.
+        """Return R12, R13 or R14: the winners finished 1st and 2nd, 1st and 3rd, or 1st and 4th.
 
         It depends on the place of the partner of UP. Source: seed 000 A3.10.2.
         """
@@ -87,7 +86,7 @@ class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
 
     @property
     def winners(self) -> Side:
-        """Return the side that was awarded the deal."""
+        """Return the side that won the deal by the penalty of the other side."""
         return other_side(self.loser)
 
     @property
@@ -137,12 +136,12 @@ def _both_seats(one: Seat, other: Seat) -> Words:
 
 
 def finish_with_dead_hands(places: Sequence[str], dead_seats: Collection[str]) -> FinishOrder:
-    """Return the finish order of a deal from which the hands of `dead_seats` were removed.
+    """Return the finish order of a deal with dead hands: the seats in `dead_seats` count as last.
 
-    `places` are the seats that went out, in turn. The list may include `dead_seats` or not, because
-    those seats count as LAST and later seats move up. All other seats except one are therefore
-    enough. If there are several dead hands, the one of UP's partner is LAST (provisional). Raises
-    FinishError. Source: seed 000 A18.4.
+    `places` are the seats that went out, in order. The list may include `dead_seats` or not,
+    because those seats count as LAST and later seats move up. All other seats except one are
+    therefore enough. If there are several dead hands, the one of UP's partner is LAST
+    (provisional). Raises FinishError. Source: seed 000 A18.4.
     """
     others = [seat for seat in cast(Sequence[Seat], places) if seat not in dead_seats]
     alive = [seat for seat in SEATS if seat not in dead_seats]

@@ -1,4 +1,4 @@
-"""The tables of a Guandan rulebook: one struct for each table, filled from the file of a profile.
+"""The rules of Guandan as structs, one for each table (section) of a profile's TOML file.
 
 No key has a default here. The file contains every value, either with its article or marked as
 provisional if the rulebook does not state the value. keys.toml explains the keys to people.
@@ -31,13 +31,13 @@ CatalogueNumber = Literal["000", "003", "004"]
 
 
 class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The base class of the tables in a profile's file. An unknown key is an error."""
+    """The base class for one table of a profile's TOML file. An unknown key is an error."""
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
-    """Raise ValueError if a value occurs twice in `among`.
+    """Raise ValueError if `among`, the list of values of the key `key`, has two equal values.
 
-    `values` is the same list as the file has it, for the message.
+    `values`: the same list as it is written in the file, for the message.
     """
     for n, value in enumerate(among):
         if value in among[:n]:
@@ -81,7 +81,7 @@ class TurnupRules(ProfileTable, frozen=True):
     redo_on: list[str]
 
     def __post_init__(self) -> None:
-        """Refuse a text that is no card, and a card that is named twice."""
+        """Refuse a text in `redo_on` that is no card, and a card that is listed twice."""
         try:
             faces = [parse_face(card) for card in self.redo_on]
         except ValueError as mistake:
@@ -94,7 +94,7 @@ class TurnupRules(ProfileTable, frozen=True):
 
 
 class CeremonyRules(ProfileTable, frozen=True):
-    """The duties of the players before a deal in which people shuffle and deal.
+    """The rules on the players' duties before a deal: shuffling, cutting and drawing first.
 
     `cutter_by_hand` cuts the first deal if a person shuffled. If a machine shuffled, the profile's
     `cutter_first` cuts.
@@ -113,7 +113,7 @@ class CeremonyRules(ProfileTable, frozen=True):
 
 
 class CountingRules(ProfileTable, frozen=True):
-    """The procedure for counting the hands after a deal, and for a wrong number of cards."""
+    """The procedures for a disputed or wrong number of cards in a hand."""
 
     check: Literal["referee_recount"]
     misdeal: Literal["new_set"]
@@ -192,7 +192,7 @@ class TributeRules(ProfileTable, frozen=True):
 
 
 class ConductRules(ProfileTable, frozen=True):
-    """The rules about how cards are played. The machine cannot observe them, a referee can."""
+    """The rules of conduct during play. The machine cannot observe them, but a referee can."""
 
     pass_form: Literal["one_for_match", "any"]
     play_form: Literal["at_once_in_order", "at_once"]
@@ -207,11 +207,10 @@ class ConductRules(ProfileTable, frozen=True):
     undeclared: Literal["higher"]
 
     def is_report_due(self, before: int, left: int) -> bool:
-        """Return True if the player must report the number of cards left after a play.
+        """Return True if a play that reduces a hand from `before` to `left` cards must be reported.
 
-        The play reduces the hand from `before` to `left` cards. A report is due once a deal, for
-        the play that brings a hand to ten cards or less (seed 003 R3: eight). A player who goes out
-        with that play reports nothing (seed 000 A12).
+        A report is due once a deal, for the play that brings a hand to ten cards or less (seed 003
+        R3: eight). A player who goes out with that play reports nothing (seed 000 A12).
         """
         return 0 < left <= self.report_at < before
 
@@ -233,7 +232,10 @@ class EndingRules(ProfileTable, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a way to end that is not listed, lacks its limit, or leaves no time for a deal."""
+        """Refuse a `method` that is not in `methods`, and a method without a usable limit.
+
+        The limit is a number of deals, or a time in which at least one deal can begin.
+        """
         _refuse_duplicates("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
@@ -274,7 +276,7 @@ class ScoreRules(ProfileTable, frozen=True):
     forfeit_keeps: Literal["higher", "margin", "none"]
 
     def __post_init__(self) -> None:
-        """Refuse lists of a wrong length, and points that favour the loser."""
+        """Refuse a list of points that has a wrong length or gives more for a worse result."""
         expected = {
             "match_points": (0, 3),
             "level_points": (0, 14),
@@ -323,7 +325,7 @@ class ClockRules(ProfileTable, frozen=True):
     added_time_chief_s: Seconds
 
     def __post_init__(self) -> None:
-        """Refuse rules by which a late side loses the match, but no time makes it late."""
+        """Refuse `late_s` = 0 (no limit) if the rules make a late side lose the match."""
         if self.late_then == "default" and not self.late_s:
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
@@ -350,7 +352,7 @@ class PenaltyRules(ProfileTable, frozen=True):
     settled_by_players: Literal["referee_decides", "closed"]
 
     def __post_init__(self) -> None:
-        """Refuse `level_bounds` if the lower level is not first."""
+        """Refuse `level_bounds` if the first level is higher than the second."""
         low, high = self.level_bounds
         if RANKS.index(low) > RANKS.index(high):
             raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')

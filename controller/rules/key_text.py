@@ -1,4 +1,4 @@
-"""The keys and values of the profiles in words, in English and Chinese (keys.toml)."""
+"""Words for people about the keys and values of profiles, in English and Chinese (keys.toml)."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,7 +14,7 @@ _MINUTE_S = 60
 
 
 class UnitForm(msgspec.Struct, frozen=True, array_like=True):
-    """The texts for a number with its unit. `one` is the English text for the number 1."""
+    """Texts that show a number with its unit. `one` is the English text for the number 1."""
 
     en: str
     zh: str
@@ -42,18 +42,18 @@ class _KeysFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def all_keys() -> Mapping[str, KeyText]:
-    """Return the words for every key, by dotted key, in the order of the tables."""
+    """Return a mapping from every key of the profiles to its words, in the order of keys.toml."""
     return _keys_file().keys
 
 
 def table_title(key: str) -> Words:
-    """Return the title of the table that contains a dotted key."""
+    """Return the title of the profile's table that contains a key, such as "clocks.play_s"."""
     table, dot, _ = key.partition(".")
     return _keys_file().tables[table if dot else "general"]
 
 
 def value_words(key: str, value: object) -> Words:
-    """Return the value of a dotted key as text for people. Raises KeyError for an unknown key."""
+    """Return `value`, the value of a profile's key, as text for people. Raises KeyError."""
     words = _keys_file().keys[key]
     if _value_name(value) in words.choices:
         return words.choices[_value_name(value)]
@@ -71,17 +71,17 @@ def value_words(key: str, value: object) -> Words:
 
 
 def remark_on_key(profile: Profile, key: str) -> Words | None:
-    """Return the remark in keys.toml about a key under the profile's rulebook, or None."""
+    """Return the remark in keys.toml on `key` for the rulebook, or None if there is no remark."""
     return _keys_file().keys[key].remarks.get(profile.text)
 
 
 def is_unset(key: str, value: object) -> bool:
-    """Return True if a value decides nothing, so that a person must fill it in."""
+    """Return True if `value` means "not decided" for a key, so that a person must set the key."""
     return value in _keys_file().keys[key].unset and not isinstance(value, bool)
 
 
 def has_no_effect(profile: Profile, key: str) -> bool:
-    """Return True if fixed values of other keys make a key meaningless in a profile.
+    """Return True if the fixed values of other keys make the rule `key` meaningless.
 
     While an event may still change one of those other keys, the key may have an effect.
     """
@@ -103,7 +103,7 @@ def _number_words(words: KeyText, value: int) -> Words:
 
 
 def _with_unit(unit: str, text: Words) -> Words:
-    """Return one number or several numbers as text, followed by the unit."""
+    """Return `text`, which is one number or several numbers, followed by the unit."""
     form = _keys_file().units[unit]
     en = form.one if text.en == "1" else form.en
     return Words(en.format(text.en), form.zh.format(text.zh))
@@ -115,9 +115,9 @@ def _common_words(value: object) -> Words:
 
 
 def _value_name(value: object) -> str:
-    """Return the name under which keys.toml has the words for a value.
+    """Return `value` as plain text. keys.toml has the words for people under this text.
 
-    Pairs of numbers and bands are written as people write them.
+    A pair of numbers is written as "2:1", and a range with its factor as "8–9: ×2".
     """
     match value:
         case bool():

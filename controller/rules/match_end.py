@@ -1,4 +1,4 @@
-"""The end of a match, its winner and its score (seed 000 A13.3, A14, 003 N4.3, 004 CN5)."""
+"""The end of a match, its winner and its score. Source: seed 000 A13.3, A14, 003 N4.3, 004 CN5."""
 
 from typing import Literal
 
@@ -36,10 +36,7 @@ class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
 
 
 class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
-    """The result of a match that reached its limit without a winner.
-
-    An extra deal decides the match (加打一副).
-    """
+    """An outcome: the sides are equal at the match's limit, so an extra deal decides (加打一副)."""
 
 
 def decide_match(
@@ -50,7 +47,7 @@ def decide_match(
     knockout: bool,
     extra_result: DealResult | None = None,
 ) -> MatchVerdict | ExtraDealNeeded | None:
-    """Return how the match has ended after a deal, or None if the match continues.
+    """Return how the match ended, ExtraDealNeeded for an extra deal, or None if it continues.
 
     `time_up`: the time of the match is over. `knockout`: the match must have a winner (seed 000
     A14.5). `extra_result`: the result of the extra deal that was just played. The side that
@@ -91,7 +88,7 @@ A forfeit keeps the better real points (A15.3.4).
 
 
 class MatchScore(msgspec.Struct, frozen=True, gc=False):
-    """The points of a match.
+    """The points that both sides get for a match.
 
     A field is None if the rulebook has no points of that kind. `total`: match points plus deal
     points. `rests_on`: the provisional keys that these numbers depend on, printed beside the
@@ -106,7 +103,7 @@ class MatchScore(msgspec.Struct, frozen=True, gc=False):
 
 
 def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict) -> MatchScore:
-    """Return the points of a match that ended as `end` states. Source: seed 000 A13.3, 004 CN5."""
+    """Return the points of a match that ended with `end`. Source: seed 000 A13.3, 004 CN5."""
     match_points = _match_points(profile, end)
     level_points, by_table = _level_points(profile, standing, end)
     worth = profile.score.deal_points
@@ -143,9 +140,10 @@ def _match_points(profile: GuandanProfile, end: MatchVerdict) -> PerSide | None:
 def _level_points(
     profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict
 ) -> tuple[PerSide | None, bool]:
-    """Return the level points, and True if they follow from the table of level points.
+    """Return each side's level points, and whether they depend on the list `score.level_points`.
 
-    Otherwise they are the fixed number for a forfeited match. Source: seed 000 A15.3.4.
+    The points are None if that list is empty. After a penalty they may be fixed numbers. Source:
+    seed 000 A15.3.4.
     """
     levels, score = standing.levels, profile.score
     if not score.level_points:
@@ -165,12 +163,12 @@ def _level_points(
 
 
 def _forfeit_points(profile: GuandanProfile, lead: int, fixed: int) -> int:
-    """Return the level points of the side that wins by a forfeit and is `lead` levels ahead.
+    """Return the level points of a winner by forfeit, who is `lead` levels above the loser.
 
-    They are the fixed points, or the real points of that side if those are more. `forfeit_keeps`:
-    "higher" compares the real points of the innocent side with the fixed points. "margin" compares
-    the difference between the real points of both sides with the fixed points. Source: seed 000
-    A15.3.4.
+    They are the points `fixed`, or the real points of the winner if those are better. With
+    `forfeit_keeps` = "higher" the real points of the winner are compared with the fixed points.
+    With "margin" the difference between the real points of both sides is compared with the fixed
+    points. Source: seed 000 A15.3.4.
     """
     if lead <= 0 or profile.score.forfeit_keeps == "none":
         return fixed
@@ -180,7 +178,7 @@ def _forfeit_points(profile: GuandanProfile, lead: int, fixed: int) -> int:
 
 
 def _points_by_side(winner: Side | None, win: int, loss: int) -> PerSide:
-    """Return the points of both sides. Without a winner both sides get the points of a loss."""
+    """Return `win` points for the winner and `loss` points for each side that did not win."""
     if winner is None:
         return PerSide(loss, loss)
     return PerSide(win, loss) if winner == "NS" else PerSide(loss, win)

@@ -23,11 +23,11 @@ class PerSide(msgspec.Struct, frozen=True, gc=False):
     EW: int = 0
 
     def of(self, side: Side) -> int:
-        """Return the number of `side`."""
+        """Return the number that belongs to `side`."""
         return self.NS if side == "NS" else self.EW
 
     def replace(self, side: Side, number: int) -> "PerSide":
-        """Return both numbers with the number of `side` replaced."""
+        """Return both numbers, with the number of `side` replaced by `number`."""
         return PerSide(number, self.EW) if side == "NS" else PerSide(self.NS, number)
 
     def add(self, side: Side, number: int) -> "PerSide":
@@ -36,7 +36,7 @@ class PerSide(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
-    """The facts of a deal that change the standing: its level, the owner of the level, the result.
+    """The facts of a deal that change the standing: level, owner of the level, and result.
 
     `level` is the level that was really played, even if the sheet changes later. `owner`: the side
     whose level was played, None in the first deal. `extra`: a deal that only decides the match.
@@ -87,9 +87,8 @@ class MatchStanding(msgspec.Struct, frozen=True, gc=False):
 def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
     """Return the level of the next deal: the level of the side that won the last deal.
 
-    This is provisional.
-
-    The first deal is played at the starting level, even after a penalty (003 N4.3).
+    This rule is provisional. The first deal is played at the starting level, even after a penalty
+    (003 N4.3).
     """
     if standing.owner is None:
         return parse_level(profile.levels.start)
@@ -106,7 +105,7 @@ def initial_standing(profile: GuandanProfile) -> MatchStanding:
 def standing_after_deal(
     profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal, row: int
 ) -> MatchStanding:
-    """Return the standing after a deal that counts, in row `row` of the score sheet."""
+    """Return the standing after the deal `played`, which is row `row` of the score sheet."""
     winners, steps = played.result.winners, levels_gained(profile, played.result)
     passed = has_passed_a(profile, standing, played)
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
@@ -130,9 +129,9 @@ def levels_gained(profile: GuandanProfile, result: DealResult) -> int:
 
 
 def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> int:
-    """Return the points of the winners of a deal.
+    """Return the deal points for `result`, by which the winners climbed `climbed` levels.
 
-    They depend on the levels climbed, or on the result (004 CN5). The text "升一级5分" is ambiguous
+    They depend on these levels, or on the result (004 CN5). The text "升一级5分" is ambiguous
     if fewer levels are left up to A than the result is worth (provisional). A side that passes A
     counts as climbing the full worth of the result.
     """
@@ -163,7 +162,7 @@ def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: Playe
 def apply_level_penalty(
     profile: GuandanProfile, standing: MatchStanding, side: Side, steps: int, row: int
 ) -> MatchStanding:
-    """Return the standing after a penalty that moves `side` by `steps` levels.
+    """Return the standing after a penalty moves `side` up by `steps` levels (down if negative).
 
     The new level stays within the bounds of the profile, and a penalty never lifts a side past A. A
     side past A does not come back, because that side has won (provisional). The level of a deal in
@@ -179,7 +178,7 @@ def apply_level_penalty(
 
 
 def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
-    """Return the level that a side reaches from `level` by `steps` levels.
+    """Return the level that a side at `level` reaches if it climbs by `steps` levels.
 
     It stops at a level that must be played. Seed 000 A14.2.1 names A, and an event may name other
     levels.
@@ -207,10 +206,10 @@ def _count_failure(
     played: PlayedDeal,
     row: int,
 ) -> MatchStanding:
-    """Return the standing after one more failure, if a side did not pass A in a deal at its A.
+    """Return `after`, with a failure added if a side played its own A and did not pass A.
 
-    An extra deal never counts as a failure, because UP wins it (provisional). Source: 003 R5.5, 004
-    CN5.
+    The last allowed failure has a consequence (`_AFTER_LAST_FAILURE`). An extra deal is never a
+    failure, because UP wins it (provisional). Source: 003 R5.5, 004 CN5.
     """
     owner, rules = played.owner, profile.levels
     if played.extra:

@@ -81,7 +81,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     event: EventRegulations | None
 
     def __post_init__(self) -> None:
-        """Refuse a hand size that does not use all cards, and a cut margin that allows no cut.
+        """Refuse a `hand` that does not use all cards, and a `cut_margin` that allows no cut.
 
         Ranges of shuffles in the wrong order are refused too.
         """
@@ -102,7 +102,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
         return Words(self.title_en, self.title_zh)
 
     def cuts(self) -> range:
-        """Return the numbers of cards that a player may take off when cutting."""
+        """Return the legal cuts, as a range of the number of cards that a player takes off."""
         return range(self.cut_margin + 1, self.deck.cards - self.cut_margin)
 
     def shuffles(self, deal: int) -> int:
@@ -110,7 +110,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
         return self.shuffles_first[0] if deal == 1 else self.shuffles_later[0]
 
     def article(self, key: str) -> str | None:
-        """Return the article for the value of a dotted key, or None if the value is provisional."""
+        """Return the article or event that sets a key's value, or None for a provisional value."""
         return self.sources.get(key)
 
     def is_settled(self, key: str) -> bool:
@@ -146,7 +146,7 @@ class BigTwoProfile(Profile, frozen=True):
 
 
 def rules_by_key(profile: Profile) -> dict[str, Any]:
-    """Return all rules of a profile, by dotted key, in the order of its tables."""
+    """Return a mapping from every dotted key to its value, in the order of the profile's tables."""
     raw = msgspec.to_builtins(profile)
     return dict(
         flatten_tables({key: value for key, value in raw.items() if key not in KEYS_ABOUT_PROFILE})

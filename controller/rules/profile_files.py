@@ -1,4 +1,4 @@
-"""The available rulebooks: profiles/NAME.toml, read, completed and checked.
+"""The available profiles, which are read from profiles/NAME.toml, completed and checked.
 
 A file contains the rules of its rulebook, and proposed values for rules that the rulebook lacks.
 `like` names the profile that provides all other values. They count as proposals, or they keep their
@@ -55,9 +55,7 @@ class UnknownProfile(ProfileError):
 
 
 class _EventHeading(msgspec.Struct, frozen=True):
-    """The fields of a tournament's file that name the tournament and its profile, and are no
-    rules.
-    """
+    """The fields of a tournament's file that are no rules: profile, titles and organizer."""
 
     profile: str
     title_en: str
@@ -75,7 +73,7 @@ def profile_names() -> list[str]:
 
 
 def find_profile(text: str, event: Path | None = None) -> Profile:
-    """Return the profile whose name begins with `text`, for example "inter" or "bcta".
+    """Return the profile with a name that begins with `text`, for example "inter" or "bcta".
 
     The rules that the file `event` settles are applied. Raises ProfileError, one line.
     """
@@ -90,10 +88,7 @@ def find_profile(text: str, event: Path | None = None) -> Profile:
 
 
 def load_profile(name: str, event: Path | None = None) -> Profile:
-    """Return a profile by name with the rules that the file `event` changes.
-
-    Raises ProfileError.
-    """
+    """Return the profile `name`, changed by the tournament's file `event`. Raises ProfileError."""
     profile = _load_once(name)
     return profile if event is None else apply_event_file(profile, event)
 
@@ -126,7 +121,7 @@ def read_profile(text: str, name: str) -> Profile:
 
 
 def apply_event_file(profile: Profile, event: Path) -> Profile:
-    """Return the profile with the rules that a tournament's file changes. Raises ProfileError."""
+    """Return `profile` with the rules that the event's file `event` sets. Raises ProfileError."""
     name = str(event)
     raw = toml_files.parse_tables(
         toml_files.read_text(event, ProfileError), ProfileError, name=name
@@ -162,7 +157,7 @@ def apply_event_file(profile: Profile, event: Path) -> Profile:
 
 
 def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
-    """Remove and return the fields that describe the tournament. Raises ProfileError."""
+    """Remove from `raw` the fields that describe the tournament, and return them."""
     toml_files.refuse_unprintable_text(raw, ProfileError, name=name)
     said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
     about = toml_files.convert_tables(said, _EventHeading, ProfileError, name=name)
@@ -175,7 +170,7 @@ def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
 
 
 def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
-    """Return the profile, with missing values from its base profile and the source of each rule."""
+    """Return the profile in `raw`, completed from its base profile, with each rule's source."""
     same_text = raw.pop("same_text", False)
     told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
     own = [key for key, _ in flatten_tables(_without_keys_about_profile(raw))]
@@ -245,7 +240,7 @@ def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Return two nested tables merged into one. Values of `above` override values of `below`."""
+    """Return a new nested table: all values of `above`, and the others from `below`."""
     both = {
         key: _merge_tables(below[key], value)
         if isinstance(value, dict) and isinstance(below.get(key), dict)
@@ -267,9 +262,9 @@ def _folder() -> resources.abc.Traversable:
 
 
 class ProfilesByHash:
-    """All profiles of this program by hash, and the profiles that tournament files change.
+    """All profiles of this program and of the tournament files `events`, with a search by hash.
 
-    Raises ProfileError, one line, for a file that is no tournament's file.
+    The constructor raises ProfileError, one line, for a file that is no tournament's file.
     """
 
     def __init__(self, events: Sequence[Path] = ()) -> None:
@@ -281,7 +276,7 @@ class ProfilesByHash:
             self._event_profiles[profile_hash(profile)] = profile
 
     def find(self, hashed: bytes) -> Profile | None:
-        """Return the profile with that hash, or None if this program does not have its rules.
+        """Return the profile with the hash `hashed`, or None if no profile has this hash.
 
         The name of the profile does not matter, because the commitment covers the hash alone.
         """

@@ -1,4 +1,4 @@
-"""Levels and ranks: the fourteen levels 2…10, J, Q, K, A and past A, and the value of a card.
+"""The fourteen levels (2…10, J, Q, K, A and past A), the ranks of cards, and their values.
 
 A level is a number: 2…14, the same as the natural ranks, and 15 for past A (seed 000 A3.11).
 """
@@ -17,12 +17,12 @@ _LEVELS = {text: grade for grade, text in _TEXTS.items()}
 
 
 def level_text(grade: Level) -> str:
-    """Return a level as people write it: "2"…"10", "J", "Q", "K", "A", or "A+" past A."""
+    """Return a level as text, one of "2"…"10", "J", "Q", "K", "A", or "A+" for past A."""
     return _TEXTS[grade]
 
 
 def level_change_words(steps: int) -> Words:
-    """Return a change of level in words, such as "two levels up" for 2 or "down" for -2."""
+    """Return a change by `steps` levels as text, for example "one level down" for -1."""
     many, way = abs(steps), Words("up", "升") if steps > 0 else Words("down", "降")
     number = _NUMBERS[many] if many < len(_NUMBERS) else str(many)
     return Words(f"{number} level{'' if many == 1 else 's'} {way.en}", f"{way.zh}{many}级")
@@ -34,9 +34,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 def parse_level(text: str) -> Level:
     """Return the level that is written as `text`.
 
-    "T" counts as 10.
-
-    Raises ValueError for any other text.
+    "T" counts as 10. Raises ValueError for any other text.
     """
     word = text.strip().upper()
     try:
@@ -54,14 +52,14 @@ HEARTS = 1
 
 
 def natural_rank(face: Face) -> int:
-    """Return the natural rank of a face: 2…10, J 11, Q 12, K 13, A 14, jokers 16 and 17."""
+    """Return the natural rank of a face: 2…10, J 11, Q 12, K 13, A 14, small joker 16, big 17."""
     if face >= SMALL_JOKER:
         return SMALL_JOKER_VALUE + (face - SMALL_JOKER)
     return face % len(RANKS) + 2
 
 
 def value_at_level(face: Face, level: int) -> int:
-    """Return the value of a face by which cards are compared in a deal at `level`.
+    """Return the number by which a face is compared with other faces in a deal at `level`.
 
     Jokers are first, then cards of the level, then A…2. `level` is a natural rank, 2…14. Source:
     seed 000 A7.1, A8.1.
@@ -89,5 +87,5 @@ def wild_card(level: int) -> Face:
 
 
 def rank_text(rank: int) -> str:
-    """Return a natural rank as people write it: "2"…"10", "J", "Q", "K", "A"."""
+    """Return a natural rank (no joker) as text, one of "2"…"10", "J", "Q", "K", "A"."""
     return RANKS[rank - 2]

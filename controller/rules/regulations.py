@@ -1,8 +1,8 @@
-"""The points that a tournament must settle in addition to its rulebook: the 补充规定, as data.
+"""The matters that a tournament must settle in its own regulations (补充规定), as data.
 
-These are the keys that the text leaves to the event, every provisional value, every human act that
-the machine replaces, and every question that the text does not answer. Rows without a key are in
-regulations.toml.
+These are the keys that the rulebook leaves to the event, every provisional value, every human act
+that the machine replaces, and every question that the rulebook does not answer. Rows without a key
+are in regulations.toml.
 """
 
 from functools import cache
@@ -17,7 +17,7 @@ from controller.words import Words
 
 
 class RegulationPoint(msgspec.Struct, frozen=True):
-    """A key that the regulations of a tournament must settle, with its present value.
+    """A rule (a key of the profile) that a tournament must settle or has settled, with its value.
 
     `remark`: a remark on the key for this text. `unset`: the value settles nothing, and a person
     must fill it in. `article`: the article of the rulebook, None if there is none. `left_by`: the

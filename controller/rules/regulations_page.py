@@ -1,7 +1,7 @@
-"""The 补充规定 as a page to sign, in Chinese and English, and the hash that commitments contain.
+"""A tournament's regulations (补充规定) as a page to sign, and the hash of a profile.
 
-The page is plain text. The printed text and the hashed text are the same bytes (UTF-8, a line feed
-after every line).
+The page is plain text in Chinese and English. The printed text and the hashed text are the same
+bytes (UTF-8, a line feed after every line).
 """
 
 import hashlib
@@ -35,7 +35,7 @@ _KNOWN: dict[bytes, bytes] = {}
 
 
 def profile_hash(profile: Profile) -> bytes:
-    """Return the hash by which commitments name a profile.
+    """Return the hash that identifies a profile in every commitment.
 
     The hash covers the rules and the page of regulations:
 
@@ -114,7 +114,7 @@ def _page_lines(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield several texts as one paragraph of the page. All lines except the first are indented."""
+    """Yield `parts` as the lines of one paragraph. All lines except the first are indented."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)
@@ -155,7 +155,7 @@ def _point_item(point: RegulationPoint) -> PageItem:
 
 
 def _origin_marks(point: RegulationPoint) -> tuple[str, ...]:
-    """Return the source of a value, and the article that leaves the value to the tournament."""
+    """Return notes on the source of a point's value, and on the article that leaves it open."""
     source = () if point.unset and point.article is None else (_origin_text(point),)
     if point.left_by is None:
         return source

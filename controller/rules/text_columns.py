@@ -28,7 +28,7 @@ _NOT_LAST = frozenset("（【《［“‘([{")
 
 
 def cell_width(text: str) -> int:
-    """Return how many cells (the columns of a page) a text takes.
+    """Return the width of a text in cells, which are the columns of a page.
 
     A Chinese character takes two cells.
     """
@@ -51,7 +51,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def pack(parts: Iterable[str], width: int) -> list[str]:
-    """Return lines that contain the parts side by side, with two blanks between them.
+    """Return lines of at most `width` cells, filled with `parts` that are two blanks apart.
 
     A part that does not fit begins a new line.
     """
@@ -65,7 +65,7 @@ def pack(parts: Iterable[str], width: int) -> list[str]:
 
 
 def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
-    """Yield the pieces of a text between which a line may break, each with the blanks before it."""
+    """Yield each unbreakable piece of a text, as a pair: the blanks before it, and the piece."""
     for gap, word in re.findall(r"( *)([^ ]+)", text):
         before, piece = gap, ""
         for sign in word:

@@ -33,7 +33,7 @@ GiverAndReceiver = tuple[Seat, Seat]
 
 
 class TributeError(ValueError):
-    """The error for a tribute or return that the given facts do not allow. Its text is one line."""
+    """The error for wrong or missing facts about a tribute or a return. Its text is one line."""
 
 
 class TributePlan(msgspec.Struct, frozen=True, gc=False):
@@ -57,7 +57,7 @@ class TributePlan(msgspec.Struct, frozen=True, gc=False):
 def finish_owing_tribute(
     profile: GuandanProfile, previous: DealResult | None
 ) -> FinishOrder | None:
-    """Return the finish order that decides who pays tribute, or None if no seat pays.
+    """Return the finish order that decides who pays tribute, or None if no tribute is owed.
 
     The result is None in the first deal of a match, and after a forfeited deal (seed 000 A15.3.3).
     An event may have a different rule. Then the named leader counts as UP of a double-down.
@@ -70,10 +70,9 @@ def finish_owing_tribute(
 
 
 def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tuple[Seat, ...]:
-    """Return the seats that must pay tribute.
+    """Return the seats that must pay tribute, or () if no tribute is owed.
 
-    They are LAST, or both losers of a double-down. Of two losers, the seat next to UP is first. The
-    tuple is empty if no tribute is owed.
+    They are LAST, or both losers of a double-down. Of two losers, the seat next to UP is first.
     """
     owed = finish_owing_tribute(profile, previous)
     return () if owed is None else owed.payers
@@ -82,10 +81,10 @@ def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tupl
 def has_anti_tribute(
     profile: GuandanProfile, payers: Sequence[Seat], hands: Mapping[Seat, Sequence[Face]]
 ) -> bool:
-    """Return True if the seats that owe tribute hold both big jokers (抗贡).
+    """Return True if the payers together hold both big jokers and so pay no tribute (抗贡).
 
-    They then pay nothing. A player who owes nothing does not count, even as the partner of LAST
-    (seed 000 A10.3).
+    The rulebook must allow this. A player who owes nothing does not count, even as the partner of
+    LAST (seed 000 A10.3).
     """
     rules = profile.tribute
     allowed = rules.anti_single if len(payers) == 1 else rules.anti_double
@@ -93,7 +92,7 @@ def has_anti_tribute(
 
 
 def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
-    """Return True if players must claim their freedom from tribute (抗贡).
+    """Return True if payers with both big jokers must claim that they owe nothing (抗贡).
 
     Otherwise 抗贡 applies automatically. Seeds 003 R4.3–4 and 004 CN5 use "may". Under seed 000
     A10.3 no tribute is needed.
@@ -102,11 +101,11 @@ def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
 
 
 def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> frozenset[Face]:
-    """Return the largest faces of a hand, of which the player must pay one as tribute.
+    """Return the faces of `hand` with the highest value. The player must pay one of them.
 
-    A wild card is not paid. `level` is the level of the next deal. Suits do not matter, so there
-    may be several faces (seed 000 A8.1, A10.1). Raises TributeError for a hand that has nothing to
-    pay.
+    With `exclude_wild` no wild card is paid. `level` is the level of the next deal. Suits do not
+    matter, so there may be several faces (seed 000 A8.1, A10.1). Raises TributeError for a hand
+    that has nothing to pay.
     """
     payable = [face for face in hand if not (profile.tribute.exclude_wild and is_wild(face, level))]
     if not payable:
@@ -116,7 +115,7 @@ def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level)
 
 
 def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
-    """Return the value of the tribute card. Raises TributeError as `tribute_choices` does."""
+    """Return the value of the tribute that `hand` must pay. Raises as `tribute_choices` does."""
     return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 
 
@@ -130,18 +129,17 @@ def is_right_tribute(
 def chooser_of_tribute(
     profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int, *, double: bool = False
 ) -> Seat:
-    """Return the seat that chooses one of several equally high cards as the tribute.
+    """Return the seat that chooses the tribute if the payer has several equally high cards.
 
-    The payer holds these cards. A receiver has this choice only in a `double` tribute, and not for
-    jokers, because jokers of one size have one face (seed 003 R4.5). In all other cases the payer
-    chooses (provisional).
+    A receiver has this choice only in a `double` tribute, and not for jokers, because jokers of one
+    size have one face (seed 003 R4.5). In all other cases the payer chooses (provisional).
     """
     asked = double and tribute < SMALL_JOKER_VALUE
     return receiver if asked and profile.tribute.tie_choice == "receiver" else payer
 
 
 def plan_without_tribute(profile: GuandanProfile, finish: FinishOrder) -> TributePlan:
-    """Return the plan for a deal in which both big jokers free the payers (抗贡).
+    """Return the plan for a deal in which the payers hold both big jokers and pay nothing (抗贡).
 
     No tribute is paid and UP leads. Source: seed 000 A10.3, A3.8.2.
     """
@@ -157,8 +155,7 @@ def plan_tribute(
     values: Mapping[Seat, int],
     payer_chosen_by_up: Seat | None = None,
 ) -> TributePlan:
-    """Return who pays tribute to whom and who gives a card back, by the values of the tribute
-    cards.
+    """Return the plan of tributes and returns that follows from the values of the paid cards.
 
     `values`: the value of each payer's card, for exactly the payers. `payer_chosen_by_up`: the
     payer whose card UP chose, if the rulebook lets UP choose between equal cards. Raises
@@ -219,8 +216,9 @@ def _plan_equal_tributes(
 
 
 def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, ...]:
-    """Return both payers with their receivers: `with_up` pays the first finisher (UP), its
-    partner the second.
+    """Return two pairs (payer, receiver), one for each payer.
+
+    `with_up` pays the player who finished first, the other payer the one who finished second.
     """
     return ((with_up, finish.up), (partner(with_up), finish.second))
 
@@ -228,7 +226,7 @@ def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, 
 def leader_by_returns(
     profile: GuandanProfile, finish: FinishOrder, plan: TributePlan, returned: Mapping[Seat, int]
 ) -> Seat:
-    """Return the seat that leads the deal, once the cards given back are known.
+    """Return `plan.leader`, or, if that is None, the leader that the returned cards decide.
 
     `returned`: the values of the returned cards, by receiver. After equal tributes the payer with
     the smaller return leads. If the returns are equal too, UP's next leads (seed 003 R4.3, R4.5).

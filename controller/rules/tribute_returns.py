@@ -39,7 +39,7 @@ class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
 def remedy_for_wrong_card(
     profile: GuandanProfile, kind: WrongCardKind, in_play: bool
 ) -> WrongCardRemedy:
-    """Return the procedure after a wrong tribute or return.
+    """Return the procedure after a wrong card was paid as tribute or given back.
 
     `in_play`: the wrong card was found after the first lead. A wrong return that is found in play
     remains valid, with a warning. This is provisional: no seed has a rule for this case, so the
@@ -70,14 +70,14 @@ ReturnState = Literal["right", "warn", "wrong"]
 
 
 class ReturnError(ValueError):
-    """The error for a tribute card that was received or given back, but is not in the hand.
+    """The error for a hand that lacks the received tribute or the returned card.
 
     Its text is one line.
     """
 
 
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
-    """The verdict on one returned card. `article` is None if `key` is provisional."""
+    """The verdict whether a returned card is allowed. `article` is None if `key` is provisional."""
 
     state: ReturnState
     why_en: str
@@ -93,10 +93,11 @@ def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
 
 
 def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: Seat) -> ReturnRule:
-    """Return the rule on which cards `giver` may give back to `to`.
+    """Return the rule on the cards that `giver` may give back to `to`.
 
-    The rule is any card, 10 or less (含10), or any card with a warning above 10. A return to the
-    giver's own partner happens after R14 (seed 000 A10.1).
+    `finish`: the finish order of the deal before. The rule is any card, 10 or less (含10), or any
+    card with a warning above 10. A return to the giver's own partner happens after R14 (seed 000
+    A10.1).
     """
     return return_rule_between(profile, giver, to, double=finish.last is None)
 
@@ -104,9 +105,9 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return the rule on which cards `giver` may give back to `to`.
+    """Return the rule on the cards that `giver` may give back to `to`.
 
-    `double`: two tributes were paid.
+    `double`: True if two tributes were paid, False if only one was paid.
     """
     name = _key_of_return(giver, to, double=double).removeprefix("tribute.")
     rule: ReturnRule = getattr(profile.tribute, name)
@@ -129,12 +130,11 @@ def undisputed_returns(
     rule: ReturnRule,
     received: Face | None = None,
 ) -> frozenset[Face]:
-    """Return the faces that may be given back, however the unclear words of the rule are
-    understood.
+    """Return the faces that may be given back in every interpretation of the words of `rule`.
 
     The result is never empty. `hand` includes the received card, and `received` is that card. If 10
     or less is due, level cards are left out while there are other cards, because level cards rank
-    above A. A hand without any card of 10 or less returns its smallest card. Both readings are
+    above A. A hand without any card of 10 or less returns its smallest card. Both rules are
     provisional. Raises ReturnError if the received card is not in the hand.
     """
     own = list(hand)

@@ -1,4 +1,4 @@
-"""Logging to stderr: readable lines in a terminal, one JSON object a line elsewhere.
+"""Logging to stderr: lines for people in a terminal, otherwise one JSON object on each line.
 
 Each line names its table, the run of its daemon (`boot`) and its process (`part`). No line ever
 contains a face, a seed or a key: bytes are replaced by their number, and a traceback has no values.
@@ -28,7 +28,7 @@ _context: dict[str, Any] = {"table": None, "boot": None, "part": None}
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
-    """Make every logger of this process, of structlog and others, write only to stderr."""
+    """Make all loggers of this process, also those of libraries, write only to stderr."""
     shared: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -58,9 +58,9 @@ _log = structlog.get_logger("machine")
 
 
 def warn_about_latency(config: TableConfig) -> None:
-    """Log a warning for each serial adapter that holds received bytes back for too long.
+    """Log a warning for each serial adapter that delays received bytes for too long.
 
-    Most adapters have no timer that does so.
+    Most adapters have no timer for such a delay.
     """
     for board, port in (("dealer", config.dealer.port), ("reader", config.reader.port)):
         found_ms = read_latency_ms(port)
@@ -109,17 +109,17 @@ class SerialRecording:
 
     @property
     def is_requested(self) -> bool:
-        """True if lines are recorded. The table is then in test, not in play."""
+        """Return True if the serial lines are to be recorded. The table is then not in play."""
         return self._path is not None
 
     def port(self, board: BoardKind) -> LinkPort:
-        """Return the serial port of a board. It records its data if a recording was requested."""
+        """Return the serial port of a board, which also records its data if this was requested."""
         section = self._config.dealer if board == "dealer" else self._config.reader
         port = SerialPort(section.port, section.baud)
         return RecordingPort(port, board, self._record_chunk) if self.is_requested else port
 
     def start(self, match: AnyMatch | None, *, version: str, started_at: str) -> None:
-        """Start the recording if it was requested.
+        """Start the recording if it was requested. `match` is the last match of the table, if any.
 
         `started_at` is the present time stamp of the wall clock. Raises RecordingError while the
         table has a match open. Raises RecordingError also for a file that cannot be created, or
@@ -191,7 +191,7 @@ async def run_machine(
     gateway: User | None = None,
     notifier: SystemdNotifier | None = None,
 ) -> None:
-    """Run the machine of a table until SIGTERM, SIGINT or cancellation.
+    """Run the machine of a table until SIGTERM or SIGINT arrives or this task is cancelled.
 
     `on_open` is called when this process holds the journal and has opened its socket. The serial
     lines are recorded in `record`, if given. `gateway` is the gateway's user, or None if it is the
@@ -253,7 +253,7 @@ class _MachineFactory:
         self.door: GatewaySocket | None = None
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Send a public state or a public event to the gateways."""
+        """Send a public state or event to the gateways, or discard it before the socket exists."""
         if self.door is not None:
             self.door.publish(value)
 
@@ -327,7 +327,7 @@ def _format_status(machine: MachineSupervisor) -> str:
 
 
 async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], None]) -> None:
-    """Run the machine until SIGTERM or SIGINT arrives. An attempt in progress is ended first."""
+    """Run the machine until SIGTERM or SIGINT arrives, then end a running attempt and stop."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:

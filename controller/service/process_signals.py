@@ -1,7 +1,4 @@
-"""The life of the program's processes.
-
-This module handles signals and the end of a parent process, and reports to systemd.
-"""
+"""Functions for termination signals, for the death of a parent process, and for systemd."""
 
 import asyncio
 import ctypes
@@ -36,7 +33,7 @@ class SystemdNotifier:
     """
 
     def __init__(self, address: str | None = None, watchdog_s: float | None = None) -> None:
-        """Store the address. Without a valid address all messages are dropped."""
+        """Store both arguments. An address that does not begin with `/` or `@` counts as None."""
         self.watchdog_s = watchdog_s
         self._address: str | None = None
         if address is not None and address.startswith(("/", "@")):
@@ -44,7 +41,7 @@ class SystemdNotifier:
 
     @classmethod
     def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
-        """Return a notifier with the settings of the environment, and remove its variables.
+        """Return a notifier with systemd's settings in `environ`, and remove them from `environ`.
 
         The variables are only for this process, not for its children.
         """
@@ -63,7 +60,7 @@ class SystemdNotifier:
         self._send("WATCHDOG=1", f"STATUS={status}")
 
     def report_stall(self, reason: str) -> None:
-        """Report the reason why no heartbeat is sent."""
+        """Report why this process counts as stalled. This report is no heartbeat for systemd."""
         self._send(f"STATUS=ailing: {reason}")
 
     def report_stopping(self) -> None:
@@ -86,7 +83,7 @@ async def run_heartbeat(
     status: Callable[[], str],
     write_delay_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[None]:
-    """Send heartbeats to the supervisor during the block, as long as this process is alive.
+    """Send heartbeats to systemd during the block, except while this process counts as stalled.
 
     `status` returns a line for people, which is public. `write_delay_s` returns the seconds that
     the oldest entry has waited for the writer of the journal.
@@ -122,7 +119,7 @@ async def _send_heartbeats(
 
 
 def find_stall_reason(loop_delay_s: float, write_delay_s: float) -> str | None:
-    """Return the reason why a process does not count as alive, or None if it counts as alive."""
+    """Return why a process with these delays counts as stalled, or None if it counts as alive."""
     if loop_delay_s > MAX_LOOP_DELAY_S:
         return f"the loop came round {loop_delay_s:.1f} s late"
     if write_delay_s > MAX_WRITE_DELAY_S:
@@ -172,10 +169,9 @@ def handle_signals_as_ctrl_c() -> Iterator[None]:
 
 
 def make_parent_death_hook(number: signal.Signals) -> Callable[[], None]:
-    """Return a function for `preexec_fn` that makes a child receive this signal when its parent
-    dies.
+    """Return a `preexec_fn` that makes the child receive signal `number` when its parent dies.
 
-    It must be created in the parent before the child starts.
+    The function must be created in the parent before the child starts.
     """
     return partial(_request_death_signal, os.getpid(), int(number), ctypes.CDLL(None))
 

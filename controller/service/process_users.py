@@ -57,9 +57,9 @@ class ProcessUsers(NamedTuple):
 
 
 def find_process_users(config: TableConfig) -> ProcessUsers | None:
-    """Return the two users that a configuration names, or None if it names none.
+    """Return the two users that a configuration names, or None if it names no users.
 
-    Raises CliError for an unknown user, for two names of one user, and for root.
+    Raises CliError for an unknown user, for two names of one user, and for root as the gateway's.
     """
     if config.table.user is None or config.gateway.user is None:
         return None
@@ -111,7 +111,7 @@ def create_table_folders(config: TableConfig) -> None:
 
 
 def check_separation(config: TableConfig, *files: Path) -> None:
-    """Raise CliError if the permissions of existing files do not keep a table's two users apart.
+    """Raise CliError if owners or modes of files do not separate the two users of a table.
 
     A table with one user is not checked. `files` are other files that the gateway must not be able
     to change, such as the configuration. The error describes the first problem.
@@ -123,7 +123,7 @@ def check_separation(config: TableConfig, *files: Path) -> None:
 
 
 def check_process_user(config: TableConfig, process: ProcessName) -> None:
-    """Raise CliError unless this process runs as the user that the configuration names for it."""
+    """Raise CliError if a user is configured for `process` but this process runs as another."""
     users = find_process_users(config)
     if users is None:
         return
@@ -136,10 +136,10 @@ def check_process_user(config: TableConfig, process: ProcessName) -> None:
 
 
 def open_socket_folder(config: TableConfig) -> None:
-    """Give the gateway's group access to the folder of the socket.
+    """Create the folder of the socket if it is missing, and open it to the gateway's group.
 
-    The machine process calls this, because it owns the folder. Raises CliError if the folder is not
-    available.
+    The machine process calls this, because it owns the folder. A table with one user is left as it
+    is. Raises CliError if the folder is not available.
     """
     users = find_process_users(config)
     if users is None:

@@ -25,16 +25,16 @@ _log = structlog.get_logger("run")
 async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
-    """Run the machine process and the gateway process until a signal arrives or one of them exits.
+    """Run a table's two processes until a termination signal arrives or one process ends by itself.
 
-    Return a common exit status. `record` is the file for a recording of the machine's serial lines,
-    if any. `users` contains the users for the machine and the gateway; only root can set them. Each
-    process runs as its user from its first instruction. With None both run as the user of this
-    process.
+    Returns the exit status: 0 after a signal, otherwise at least 1. `record` is the file for a
+    recording of the machine's serial lines, or None. `users` contains the users for the machine and
+    the gateway; only root can set them. Each process runs as its user from its first instruction.
+    With None both run as the user of this process.
 
     The gateway starts when the machine holds the journal, so that a second daemon of a running
-    table changes nothing. A process that is killed is started again. The other process keeps
-    running, and the machine resumes its work.
+    table changes nothing. A process that SIGKILL ended is started again while the other one keeps
+    running. A new machine resumes the work. After too many restarts both processes end.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -80,9 +80,9 @@ async def supervise_table(
 
 
 async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
-    """Wait until the machine has written its ready line. Return whether it has.
+    """Wait for the ready line of the machine, and return True if the machine has written it.
 
-    It has not if the machine ends before, or if `stop` is done before.
+    Return False if the machine ends or `stop` is done before that.
     """
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())

@@ -1,1 +1,1 @@
-"""The score sheet (记分表): as values for the socket (form.py), and as a printed page."""
+"""The score sheet (记分表) of a match, as data (form.py) and as a page (printed_sheet.py)."""

@@ -1,4 +1,4 @@
-"""The score sheet (记分表) as values: all the contents of its print, in reading order.
+"""The score sheet (记分表) as data: all that the printed page contains, in reading order.
 
 These values cross the socket as JSON for the command `sheet`. Levels and ranks are texts. Every
 `_ms` is a time of the table's clock. Every `_at` is a time of the wall clock, if that is known.
@@ -19,7 +19,7 @@ class SheetPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SheetRules(SheetPart, frozen=True, kw_only=True):
-    """The rulebook of the match. `hash`: the hash of the profile that commitments contain."""
+    """The names of the match's profile, and the profile's `hash`, which is in each commitment."""
 
     name: str
     title_en: str
@@ -53,7 +53,7 @@ class CardPassed(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetPenalty(SheetPart, frozen=True, kw_only=True):
-    """A penalty in a deal. `overturned`: the chief withdrew it, so it no longer counts."""
+    """A penalty that was given in a deal. `overturned`: the chief withdrew it."""
 
     ruling: str
     side: Side
@@ -65,7 +65,7 @@ class SheetPenalty(SheetPart, frozen=True, kw_only=True):
 
 
 class DealLine(SheetPart, frozen=True, kw_only=True):
-    """The row of one deal of Guandan.
+    """The row of the score sheet for one deal of Guandan.
 
     `outcome`, `gain` and `levels` have the values that count now. `gain`: the levels that the
     winners really climbed. `levels`, `points`: those of the sides after the deal, null if the deal
@@ -105,7 +105,10 @@ class DealLine(SheetPart, frozen=True, kw_only=True):
 
 
 class BigTwoLine(SheetPart, frozen=True, kw_only=True):
-    """The row of one deal of Big Two. `left`: cards left. `totals`: scores after the deal."""
+    """The row of the score sheet for one deal of Big Two.
+
+    `left`: the number of cards left. `totals`: the sums of the scores after the deal.
+    """
 
     row: int
     deal: int
@@ -122,7 +125,7 @@ class BigTwoLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetCorrection(SheetPart, frozen=True, kw_only=True):
-    """A later change of a deal's result.
+    """A correction of a deal's result after the result was entered.
 
     `was` and `now`: the old and the new result. `by`: the person who decided. `entered_by`: the
     person who entered a spoken decision of the chief `by`. `confirmed_by`: the person who confirmed
@@ -167,7 +170,7 @@ class SignatureLine(SheetPart, frozen=True, kw_only=True):
 
 
 class SheetVersion(SheetPart, frozen=True, kw_only=True):
-    """One version of the score sheet, which people sign.
+    """One version of the score sheet, which people have signed or must sign.
 
     `rows`: the number of rows in this version. `signatures`: the signatures so far.
     """

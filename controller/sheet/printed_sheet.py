@@ -30,9 +30,9 @@ def rules_words(rules: SheetRules) -> Words:
 
 
 def confirmation_words(one: SheetCorrection) -> Words | None:
-    """Return a text that says whether the chief confirmed a spoken decision in writing.
+    """Return a text that shows whether the verbal decision behind a correction is confirmed.
 
-    Return None if the decision was not spoken.
+    The confirmation is in writing. Return None for a correction without a verbal decision.
     """
     if one.confirmed_by is not None:
         by = signer_words(one.confirmed_by)
@@ -43,9 +43,9 @@ def confirmation_words(one: SheetCorrection) -> Words | None:
 
 
 def correction_reason(one: SheetCorrection) -> Words:
-    """Return the reason of a correction in both languages.
+    """Return the reason for a correction in English and Chinese.
 
-    A reason that a person wrote is the same text in both.
+    A reason that a person wrote is the same text in both languages.
     """
     return Words(one.reason, one.reason_zh or one.reason)
 
@@ -139,7 +139,7 @@ _HASH_DIGITS = 16
 
 
 def render_sheet(sheet: Mapping[str, Any], language: Language) -> str:
-    """Return the printed page of a score sheet in one language.
+    """Return the printed page of the score sheet `sheet` as plain text in `language`.
 
     `sheet` is the JSON form of ScoreSheet. Raises msgspec.ValidationError, a ValueError, for input
     that is no sheet.
@@ -177,7 +177,7 @@ class _Page:
         return self._in_language(SEAT_LETTERS[seat])
 
     def _seat_names(self, seats: Sequence[Seat]) -> str:
-        """Return the full names of seats. Only columns use single letters."""
+        """Return the names of `seats` (not their letters) as one text."""
         return self._label("between_seats").join(
             self._in_language(_SEAT_NAMES[seat]) for seat in seats
         )
@@ -186,9 +186,9 @@ class _Page:
         return f"{self._label(label)} {value}"
 
     def _facts(self, facts: Mapping[str, object]) -> list[str]:
-        """Return each value as a text with its label.
+        """Return one text for each item of `facts`: its key's label, then its value.
 
-        True is the label alone, empty values are left out.
+        If the value is True, the text is only the label. Items with an empty value are left out.
         """
         return [
             self._label(label) if value is True else self._labelled(label, value)
@@ -269,7 +269,7 @@ class _Page:
         )
 
     def _remarks(self, line: DealLine) -> str:
-        """Return the line below a deal's row, with the facts that have no column."""
+        """Return the text below a deal's row: facts of the deal that have no column, or ""."""
         cutter = self._seat_names([line.cutter] if line.cutter else [])
         told = [] if line.outcome.forfeited_by is None else [self._outcome_text(line.outcome)]
         told += self._facts(
@@ -405,9 +405,9 @@ class _Page:
 
 
 def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
-    """Yield the lines of a table, with the remark below each row.
+    """Yield the lines of a text table: the heads, then each row with its remark below the row.
 
-    Each column is as wide as its widest text.
+    Each column is as wide as its widest text. An empty remark gets no line.
     """
     widths = [max(map(cell_width, column)) for column in zip(heads, *rows, strict=True)]
     roomy = sum(widths) + 2 * (len(widths) - 1) <= PAGE_WIDTH

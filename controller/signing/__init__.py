@@ -1,4 +1,4 @@
-"""Signatures, and the byte encodings that they cover.
+"""Signatures, and the two byte encodings over which signatures and hashes are computed.
 
 Commitments, the journal's chain and signatures are computed over two forms
 (controller/deal/PROOF.md): length-prefixed fields and canonical JSON. So a program in any language
@@ -11,10 +11,10 @@ _MAX_FIELD_BYTES = 0xFFFF
 
 
 def length_prefixed(field: bytes | str | int) -> bytes:
-    """Return L(field): the length of the field as two bytes, big-endian, and then the field.
+    """Return the bytes of `field`, with their length (two bytes, big-endian) in front of them.
 
-    Text is encoded as UTF-8, a number as its decimal digits. Raises ValueError for a field longer
-    than 65535 bytes or a negative number.
+    The documents call this L(field). Text is encoded as UTF-8, a number as its decimal digits.
+    Raises ValueError for a field longer than 65535 bytes or a negative number.
     """
     if isinstance(field, int):
         if field < 0:

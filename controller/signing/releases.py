@@ -39,10 +39,7 @@ Digests = Mapping[str, str]
 
 
 class BadRelease(Exception):
-    """The error that a manifest cannot be used, or that its signature does not match.
-
-    The text is one line.
-    """
+    """The error for a manifest that is invalid or has a wrong signature. Its text is one line."""
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -61,13 +58,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def release(self) -> ProgramRelease:
-        """Return the release that a table with exactly these files reports."""
+        """Return the program release that a table with exactly these files reports."""
         found = program_hash(self.files)
         return ProgramRelease(version=self.version, serial=self.serial, hash=found)
 
 
 def encode_manifest(manifest: Manifest) -> bytes:
-    """Return the bytes of a manifest's file, which is JSON that people can read.
+    """Return `manifest` as JSON that people can read, which is the content of its file.
 
     The same manifest always has the same bytes.
     """
@@ -75,7 +72,7 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 
 def decode_manifest(raw: bytes) -> Manifest:
-    """Return the manifest that the bytes of its file contain. Raises BadRelease."""
+    """Return the manifest from `raw`, its file's content. Raises BadRelease if `raw` is invalid."""
     try:
         return msgspec.json.decode(raw, type=Manifest)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
@@ -83,7 +80,7 @@ def decode_manifest(raw: bytes) -> Manifest:
 
 
 def program_hash(files: Digests) -> str:
-    """Return the hash (hex) that a program reports if it consists of these files."""
+    """Return the hash (hex) that a table reports if its program consists of `files`."""
     digest = hashlib.sha256(length_prefixed(_PROGRAM_CONTEXT))
     for path in sorted(files):
         digest.update(length_prefixed(path) + length_prefixed(bytes.fromhex(files[path])))
@@ -91,14 +88,14 @@ def program_hash(files: Digests) -> str:
 
 
 def sign_manifest(raw: bytes, secret: bytes) -> str:
-    """Return the signature (hex) of a manifest's bytes. `secret` is a 32-byte Ed25519 secret."""
+    """Return the signature (hex) of the manifest `raw` with the Ed25519 key `secret` (32 bytes)."""
     return SigningKey(secret).sign(_manifest_signed_bytes(raw)).signature.hex()
 
 
 def check_manifest_signature(raw: bytes, sig: str, verify: bytes) -> None:
-    """Raise BadRelease unless the key `verify` made the signature `sig` of a manifest.
+    """Raise BadRelease unless the public key `verify` verifies `sig` as the signature of `raw`.
 
-    `raw` are the manifest's bytes, `sig` is in hex, and `verify` has 32 bytes.
+    `raw` contains a manifest's bytes, `sig` is in hex, and `verify` has 32 bytes.
     """
     try:
         VerifyKey(verify).verify(_manifest_signed_bytes(raw), from_hex(sig, _SIG_BYTES))
@@ -129,7 +126,7 @@ def file_differences(files: Digests, installed: Digests) -> Iterator[FileDiffere
 
 
 class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The result of comparing a table's report with a manifest: for the program and each board.
+    """The result of comparing a table's program and boards with the manifest of a release.
 
     `same`: the report matches the release. `other`: it differs. `unknown`: there is no report,
     because the program has no manifest or the board is missing.
@@ -143,7 +140,10 @@ class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def compare_release(
     manifest: Manifest, reported: ProgramRelease | None, boards: ReportedBoards
 ) -> ReleaseComparison:
-    """Return how the program and the boards that a table reports compare with a manifest."""
+    """Return whether the program and each board that a table reports match `manifest`.
+
+    `reported` is None if the table's program has no manifest.
+    """
     return ReleaseComparison(
         program=_likeness(manifest.release, reported),
         dealer=_likeness(manifest.firmware.get("dealer"), boards.dealer),

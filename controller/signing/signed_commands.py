@@ -1,4 +1,4 @@
-"""Signed commands: sender, table, run, deal, attempt and arguments under one signature.
+"""Signed commands: one signature covers person, table, run, deal, attempt and arguments.
 
 A client signs with the Ed25519 key of its certificate. Only the machine checks signatures, because
 it also has the signer's role (controller/roster/). The signature covers every field except `key`
@@ -25,11 +25,11 @@ _SIG_BYTES = 64
 
 
 class BadSignature(Exception):
-    """The error that a command or document is not signed, or that its signature does not match."""
+    """The error for a command or document that has no signature or a wrong signature."""
 
 
 def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
-    """Return the bytes that the signature of a command covers.
+    """Return the bytes that the signature of `command` for the table `table_key` covers.
 
     `table_key` is the table's public CURVE key in Z85, as in endpoints.json and keys/table.key. A
     null field counts as empty text. Raises ValueError for a negative number or a field longer than
@@ -50,9 +50,9 @@ def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
 
 
 def sign_command(command: ClientCommand, table_key: str, seed: bytes) -> ClientCommand:
-    """Return `command` with the public key and the signature of its sender.
+    """Return a copy of `command` with its signature (`sig`) and the sender's public key (`key`).
 
-    `seed` is the sender's 32-byte Ed25519 secret. The result has the fields `key` and `sig`.
+    `seed` is the sender's 32-byte Ed25519 secret, not the seed of an attempt.
     """
     key = SigningKey(seed)
     signature = key.sign(command_signed_bytes(table_key, command)).signature
@@ -60,9 +60,9 @@ def sign_command(command: ClientCommand, table_key: str, seed: bytes) -> ClientC
 
 
 def check_command(command: ClientCommand, table_key: str) -> None:
-    """Raise BadSignature unless the key `command.key` signed this command for this table.
+    """Raise BadSignature unless `command.key` verifies the signature of `command` for this table.
 
-    The roster checks separately whether that key may give the command.
+    The roster checks separately whether the owner of this key may give the command.
     """
     if command.key is None or command.sig is None:
         raise BadSignature(f"{command.cmd} is not signed")
@@ -74,19 +74,19 @@ def check_command(command: ClientCommand, table_key: str) -> None:
 
 
 def sign_document(digest: str, secret: bytes) -> str:
-    """Return the table's signature (hex) of the document of a transferred match.
+    """Return the table's signature (hex) of the document that has the digest `digest`.
 
-    `digest` is the document's digest (hex). `secret` is the table's 32-byte Ed25519 secret
-    (keys/table.sign). The same document always has the same signature. Raises ValueError for a text
-    that is not a digest.
+    The document is the data of a match that is transferred. `digest` is in hex.
+    `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same document always has
+    the same signature. Raises ValueError for a text that is not a digest.
     """
     return SigningKey(secret).sign(_document_signed_bytes(digest)).signature.hex()
 
 
 def check_document(digest: str, verify: str, sig: str) -> None:
-    """Raise BadSignature unless the table's key `verify` made the signature `sig` of this digest.
+    """Raise BadSignature unless the public key `verify` verifies `sig` as a document's signature.
 
-    All three are in hex.
+    `digest` is the document's digest, `verify` the table's public key. All three are in hex.
     """
     try:
         key = VerifyKey(from_hex(verify, _KEY_BYTES))
@@ -100,10 +100,10 @@ def _document_signed_bytes(digest: str) -> bytes:
 
 
 def from_hex(text: str, size: int) -> bytes:
-    """Return the bytes of a key or signature that is written in hex.
+    """Return the `size` bytes (key, hash or signature) that `text` contains in lower-case hex.
 
-    Raises ValueError unless there are exactly `size` bytes. Only lower case without spaces is
-    accepted, so that a signature has only one spelling.
+    Raises ValueError if `text` has another length, upper case or spaces, so that a signature has
+    only one spelling.
     """
     raw = bytes.fromhex(text)
     if len(raw) != size or raw.hex() != text:

@@ -1,4 +1,4 @@
-"""Signed heads of a journal, and the comparison of heads that were kept. No I/O.
+"""Signed heads of a journal, and the comparison of old and new heads of one table. No I/O.
 
 At each change of its phase the machine signs the head of its journal. A program that keeps these
 heads (`dealtable watch --heads`, a console) can prove that a table rewrote its past: both heads
@@ -26,7 +26,7 @@ _SIG_BYTES = 64
 
 
 def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
-    """Return the bytes that are signed for a journal's head (the hash of its last entry).
+    """Return the bytes that the signature of the journal head `head` at entry `n` covers.
 
     `table_key` is the table's public CURVE key in Z85. `n` is the number of the entry that has the
     hash `head` (32 bytes). Raises ValueError for a negative number.
@@ -35,7 +35,7 @@ def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
 
 
 def sign_head(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
-    """Return the head of a journal (the hash of its last entry) with the table's signature.
+    """Return the journal head `head` at entry `n`, with the table's signature.
 
     `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The other arguments are as in
     `head_signed_bytes`.
@@ -50,7 +50,7 @@ def verify_key(secret: bytes) -> bytes:
 
 
 def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
-    """Return whether the key `verify` (32 bytes) signed this head for the table `table_key`."""
+    """Return whether the key `verify` (32 bytes) verifies `signed` as a head of the table."""
     try:
         head, sig = from_hex(signed.head, _HEAD_BYTES), from_hex(signed.sig, _SIG_BYTES)
         VerifyKey(verify).verify(head_signed_bytes(table_key, signed.n, head), sig)
@@ -80,7 +80,7 @@ class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unkno
 
 
 class HeadConflict(msgspec.Struct, frozen=True, gc=False):
-    """Two heads of one table that cannot both belong to one journal that only grows.
+    """Two heads of one table that cannot both belong to the same growing journal.
 
     `kind` is "forked" for two heads of the same entry. It is "rewound" if the table is at an
     earlier entry than before. `kept` was seen first.
@@ -124,10 +124,10 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 def head_conflict(
     same_entry: KeptHead | None, furthest: KeptHead | None, shown: KeptHead
 ) -> HeadConflict | None:
-    """Return the conflict between a new head and the kept heads of its table, or None.
+    """Return how a table's new head `shown` conflicts with its kept heads, or None if it does not.
 
-    `shown` is the new head. `same_entry` is the first kept head of the same number, `furthest` the
-    kept head of the highest number. Each is None if there is none.
+    `same_entry` is the first kept head for the same entry, `furthest` the kept head for the latest
+    entry. Each is None if there is no such head.
     """
     if same_entry is not None and same_entry.head != shown.head:
         return HeadConflict("forked", same_entry, shown)
@@ -137,14 +137,12 @@ def head_conflict(
 
 
 class KeptHeads:
-    """A store of journal heads (hashes of a journal so far) that were seen at tables, without
-    duplicates. No I/O.
-    """
+    """A store of the signed heads that tables have published. It finds conflicts. No I/O."""
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
-        """Add the heads that were kept earlier, in their order.
+        """Add the heads `kept` from earlier runs, in the given order.
 
-        Their conflicts are stored in `conflicts`.
+        Conflicts between these heads are stored in `conflicts`.
         """
         self._known: set[tuple[str, SignedHead]] = set()
         self._first_by_entry: dict[tuple[str, int], KeptHead] = {}
@@ -155,15 +153,21 @@ class KeptHeads:
         self._last_shown.clear()
 
     def contains(self, one: KeptHead) -> bool:
-        """Return whether exactly this head was added before."""
+        """Return whether the same head with the same signature was added before."""
         return (one.table_key, one.signed_head) in self._known
 
     def is_last_shown(self, one: KeptHead) -> bool:
-        """Return whether this head is the last one that its table showed."""
+        """Return whether `one` is the head that was added last for its table.
+
+        Heads that the constructor received do not count.
+        """
         return self._last_shown.get(one.table_key) == one.signed_head
 
     def add(self, one: KeptHead) -> HeadConflict | None:
-        """Add a head that its table shows, and return its conflict with earlier heads, or None."""
+        """Add a head that a table published, and return its conflict with an earlier head.
+
+        Return None without a conflict, and for a repetition of the table's last added head.
+        """
         if self.is_last_shown(one):
             return None
         key = one.table_key

@@ -1,1 +1,1 @@
-"""The vault: the only holder of faces, and of the keys that hide them on the disk."""
+"""The vault: the only part that stores faces, and the keys that encrypt them on the disk."""

@@ -1,4 +1,4 @@
-"""Answers about released hands: tribute, return card, leader.
+"""Answers to a referee's questions about the cards of released hands, for example for tribute.
 
 A referee's card is passed in. Only `dealt_hand` returns faces, and its answer is sealed to the
 person who asked. Every other answer is yes or no, the value of a card, or a seat. Every function
@@ -32,7 +32,7 @@ class DealtHands:
 
 
 def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
-    """Return the faces of the cards that a seat was dealt, one byte for each card.
+    """Return the faces of the cards that `seat` was dealt, one byte for each card.
 
     `sequence` has the pocket letter of every place, and the faces are in the order of the places.
     Later tributes and plays do not change this hand.
@@ -43,10 +43,9 @@ def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
 
 
 def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
-    """Return the seat that was dealt a card with this face.
+    """Return the first seat, in playing order from N, that was dealt a card with this face.
 
-    If several seats were dealt such a card, the first seat in playing order from N counts. Raises
-    ValueError if no seat was dealt one.
+    Raises ValueError if no seat was dealt such a card.
     """
     seats: tuple[Seat, ...] = get_args(Seat)
     for seat in seats:
@@ -58,9 +57,9 @@ def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
 def is_anti_tribute(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Sequence[Seat]
 ) -> bool:
-    """Return whether the payers were dealt both big jokers, so that no tribute is due (抗贡).
+    """Return whether no tribute is due because the payers were dealt both big jokers (抗贡).
 
-    Source: seed 000 A10.3.
+    False if the rulebook does not allow this. Source: seed 000 A10.3.
     """
     hands = {seat: dealt_hand(vault, sequence, seat) for seat in payers}
     return tribute.has_anti_tribute(profile, payers, hands)
@@ -69,7 +68,7 @@ def is_anti_tribute(
 def required_tributes(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Level
 ) -> dict[Seat, int]:
-    """Return the value of the card that each payer must pay as tribute, by seat.
+    """Return, for each payer, the value of the card that this payer must pay as tribute.
 
     `level` determines the order of the cards, and so their values. Call this only after every payer
     has laid a card, because the answer reveals a part of a hand. Source: seed 000 A10.1.
@@ -81,7 +80,7 @@ def required_tributes(
 def is_right_tribute(
     vault: Vault, sequence: str, profile: GuandanProfile, seat: Seat, level: Level, card: Face
 ) -> bool:
-    """Return whether the rulebook allows `card` as the tribute of a seat.
+    """Return whether the rulebook allows `seat` to pay `card` as tribute.
 
     A wrong tribute is the offence 贡错牌. Source: seed 000 A18.1.
     """
@@ -99,10 +98,10 @@ def judge_return_card(
     card: Face,
     received: Face | None = None,
 ) -> ReturnVerdict:
-    """Return the rulebook's verdict on `card`, which `giver` gave to `to` in return for a tribute.
+    """Return the rulebook's verdict on `card`, which `giver` gave back to `to` for a tribute.
 
-    `received` is the tribute that `giver` got, if known, because the vault has only the dealt hand.
-    Raises ReturnError for a card that `giver` cannot have.
+    `received` is the card of this tribute, or None if unknown. The vault has only the hand as it
+    was dealt. Raises ReturnError for a card that `giver` cannot have.
     """
     held = [*dealt_hand(vault, sequence, giver), *([] if received is None else [received])]
     return judge_return(profile, finish, giver, to, card, level, held, received)

@@ -1,4 +1,4 @@
-"""Encrypted boxes for secrets that are on the disk before people may read them.
+"""Encryption of secrets that are stored on the disk before anybody may read them.
 
 An attempt key encrypts an attempt's seed and faces (XSalsa20-Poly1305, with a fresh random nonce
 before each box). The key itself is sealed to the chief (X25519 sealed box). The source of random
@@ -26,9 +26,7 @@ _NONCE_BYTES = SecretBox.NONCE_SIZE
 
 
 class UnsealError(Exception):
-    """The error that a key cannot decrypt data: another key encrypted them, or they were
-    changed.
-    """
+    """The error for data that cannot be decrypted: the key is wrong, or the data were changed."""
 
 
 class AttemptKey:
@@ -38,7 +36,7 @@ class AttemptKey:
     """
 
     def __init__(self, raw: bytes, entropy: Entropy) -> None:
-        """Store the 32 bytes of the key and the source of random nonces."""
+        """Store the key `raw` (32 bytes) and `entropy`, the source of random nonces."""
         self.raw = raw
         self._box = SecretBox(raw)
         self._entropy = entropy
@@ -61,9 +59,9 @@ class AttemptKey:
         return bytes(self._box.encrypt(plain, self._entropy(_NONCE_BYTES)))
 
     def unseal(self, box: bytes) -> bytes:
-        """Return the content of a box (encrypted bytes) that this key encrypted.
+        """Return the decrypted content of `box`, which this key encrypted.
 
-        Raises UnsealError.
+        Raises UnsealError if another key encrypted `box`, or if `box` was changed.
         """
         try:
             return self._box.decrypt(box)
@@ -72,7 +70,7 @@ class AttemptKey:
 
 
 def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
-    """Return `plain` encrypted for the owner of an X25519 public key of 32 bytes.
+    """Return `plain`, encrypted for the owner of the X25519 public key `public` (32 bytes).
 
     The result is 48 bytes longer than `plain`.
     """
@@ -84,9 +82,9 @@ def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
 
 
 def unseal_with(secret: bytes, box: bytes) -> bytes:
-    """Return the content of a box that was encrypted for the owner of an X25519 secret key.
+    """Return the decrypted content of `box`, which `seal_to` made for the owner of `secret`.
 
-    `secret` has 32 bytes. Raises UnsealError if it does not open the box.
+    `secret` is an X25519 secret key of 32 bytes. Raises UnsealError if `box` is not for this key.
     """
     try:
         return SealedBox(PrivateKey(secret)).decrypt(box)
@@ -99,17 +97,17 @@ _MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
 
 class RuntimeDirError(Exception):
-    """The error that keys must not be stored in the configured `runtime_dir`.
+    """The error for a configured `runtime_dir` in which keys must not be stored.
 
     The text is one line with cause and action.
     """
 
 
 def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS) -> None:
-    """Check that keys may be stored in `runtime_dir`.
+    """Raise RuntimeDirError unless `runtime_dir` is a safe folder for keys: private and in memory.
 
-    The folder must be in memory, open only to this user, and outside `state_dir`. `mounts` lists
-    the mounted filesystems. Raises RuntimeDirError.
+    The folder must be open only to this user, and outside `state_dir`. `mounts` lists the mounted
+    filesystems.
     """
     where = runtime_dir.resolve()
     if not where.is_dir():
@@ -131,10 +129,10 @@ def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS
 
 
 class AttemptKeyFiles:
-    """The files with the keys of one table's attempts, in its runtime directory."""
+    """The key files of one table's attempts, in the folder `runtime_dir`."""
 
     def __init__(self, runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS) -> None:
-        """Check the runtime directory. Raises RuntimeDirError if it must not hold keys."""
+        """Use the folder `runtime_dir`, or raise RuntimeDirError as `check_runtime_dir` does."""
         check_runtime_dir(runtime_dir, state_dir, mounts)
         self._folder = runtime_dir
 
@@ -164,7 +162,7 @@ class AttemptKeyFiles:
         self._path(attempt).unlink(missing_ok=True)
 
     def keep_only(self, attempts: Set[int]) -> None:
-        """Delete all key files except those of these attempts, and delete incomplete files."""
+        """Delete the key files of attempts not in `attempts`, and unfinished files of `write`."""
         kept = {self._path(attempt) for attempt in attempts}
         for path in (*self._folder.glob("attempt-*.key"), *self._folder.glob(".attempt-*.key")):
             if path not in kept:
@@ -175,7 +173,7 @@ class AttemptKeyFiles:
 
 
 def _filesystem_type(device: int, mounts: Path) -> str | None:
-    """Return the filesystem type of a device, or None if `mounts` does not list the device.
+    """Return the filesystem type of `device`, or None if `mounts` does not list the device.
 
     `mounts` has the format of /proc/self/mountinfo. A line is `id parent major:minor root
     mountpoint options … - type source options`.

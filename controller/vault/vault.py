@@ -1,4 +1,4 @@
-"""The vault: the faces that the reader saw in the present attempt, and verdicts on them.
+"""The vault: the faces that the reader read in the present attempt, and verdicts on the cards.
 
 If the first look at a card is poor, a second look follows at once, and then a third. After that the
 card goes to the tray, and is read again from there. The first decision is final: later looks at the
@@ -15,7 +15,7 @@ from controller.deal.observations import CardVerdict, LookOutcome
 MAX_LOOKS = 3
 """The largest number of looks at a card: the first look and two more."""
 MIN_CONFIDENCE = 128
-"""The lowest confidence, from 0 to 255, at which a reading counts."""
+"""The lowest confidence, from 0 to 255, at which the result of a look counts."""
 
 
 class ReadEvent(Protocol):
@@ -26,11 +26,11 @@ class ReadEvent(Protocol):
 
     @property
     def attempt(self) -> int:
-        """Return the attempt number that the board had when the event happened."""
+        """Return the number of the attempt that the board was in when the event happened."""
 
     @property
     def index(self) -> int:
-        """Return the number of the card in the attempt."""
+        """Return the card's index, which is its number in the order of feeding."""
 
     @property
     def face(self) -> int:
@@ -38,7 +38,7 @@ class ReadEvent(Protocol):
 
     @property
     def back(self) -> int:
-        """Return the back that the reader saw: 0 for back A, 1 for back B, 2 for a foreign back."""
+        """Return the back that the reader read: 0 is back A, 1 is back B, 2 is a foreign back."""
 
     @property
     def face_up(self) -> int:
@@ -46,13 +46,13 @@ class ReadEvent(Protocol):
 
     @property
     def confidence(self) -> int:
-        """Return how certain the reading is, from 0 to 255."""
+        """Return how certain the result of the look is, from 0 to 255."""
 
 
 class ReaderLook:
-    """One look of the reader at a card, with the face that it saw.
+    """The result of one look of the reader at a card, with the face.
 
-    It cannot be logged, sent or copied. It is not a Struct, because an encoder would write each
+    A look cannot be logged, sent or copied. It is not a Struct, because an encoder would write each
     field of a Struct.
     """
 
@@ -72,9 +72,9 @@ class ReaderLook:
 
 
 class LookDecision(NamedTuple):
-    """The verdict on a card from all looks at it so far.
+    """The verdict on one card, from all looks at this card so far.
 
-    `why` is a fault name if the card was not accepted.
+    `why` is a fault name, or None if the card is accepted.
     """
 
     look: LookOutcome
@@ -87,7 +87,7 @@ def look_from_event(event: ReadEvent) -> ReaderLook:
 
 
 def look_fault(look: ReaderLook, back: int) -> str | None:
-    """Return the name of the fault that makes a look unusable, or None for a good look.
+    """Return the name of the fault that makes `look` unusable, or None if `look` is good.
 
     `back` is the back of the set of cards that is in use. A card that was face up has been seen by
     everybody, so this fault comes first. If no face was read, the back was not read either.
@@ -102,9 +102,9 @@ def look_fault(look: ReaderLook, back: int) -> str | None:
 
 
 def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
-    """Return the verdict on a card from all looks at it so far, in order.
+    """Return the verdict on one card from `looks`, all looks at it so far, oldest first.
 
-    There must be at least one look.
+    There must be at least one look. `back` is the back that the set must have.
     """
     flaws = [look_fault(read, back) for read in looks[:MAX_LOOKS]]
     if None in flaws:
@@ -114,9 +114,9 @@ def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
 
 
 def accepted_face(looks: Sequence[ReaderLook], back: int) -> Face | None:
-    """Return the face of an accepted card, or None for any other card.
+    """Return the face from the first good look at a card, or None if no look is good.
 
-    The face is that of the first good look.
+    Only the first MAX_LOOKS looks count.
     """
     return next((read.face for read in looks[:MAX_LOOKS] if look_fault(read, back) is None), None)
 
@@ -134,14 +134,14 @@ class Vault:
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Store which faces, and which back, a right set of cards has."""
+        """Store how often the set must have each face, and which back its cards must have."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
         self.forget()
 
     def __repr__(self) -> str:
-        """Return a text with the number of cards, and without any face."""
+        """Return a text with the attempt and the number of its cards, and without any face."""
         return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
@@ -161,12 +161,12 @@ class Vault:
         self._hands: bytes | None = None
 
     def begin(self, attempt: int) -> None:
-        """Delete all faces, and accept the faces of this attempt from now on."""
+        """Delete all faces, and accept the faces of attempt number `attempt` from now on."""
         self.forget()
         self._attempt = attempt
 
     def keep_event(self, event: Any) -> None:
-        """Store an event of a board for the record of the attempt.
+        """Store a board's event for the record of the attempt.
 
         A READ event has a face. The event is not examined here, and it is ignored if there is no
         attempt.
@@ -176,7 +176,7 @@ class Vault:
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """Return all events of boards that were stored in this attempt, in order."""
+        """Return all board events that were stored in this attempt, oldest first."""
         return tuple(self._events)
 
     def take_read(self, event: ReadEvent) -> CardVerdict:
@@ -191,7 +191,7 @@ class Vault:
         return CardVerdict(event.index, decision.look, decision.why)
 
     def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
-        """Return the names of all faults of the set of cards, or () if the set is right.
+        """Return the names of the faults of the set that was fed, or () if the set is right.
 
         `places` has the place of each card that landed in a seat's pocket, by the card's index.
         `cards` is the number of cards in a set. Call this after every card was fed, because a card
@@ -215,9 +215,9 @@ class Vault:
         return tuple(dict.fromkeys(reasons))
 
     def bind_hands(self, places: Mapping[int, int], cards: int) -> bytes:
-        """Store the four hands, and return them as one face byte for each place.
+        """Store and return the faces of the four hands, one byte for each place.
 
-        The byte is NO_FACE if the card of the place was not read. `places` and `cards` are as in
+        The byte is NO_FACE if no card of the place was read. `places` and `cards` are as in
         `find_set_faults`. From now on these are the hands of the attempt.
         """
         record = bytearray([NO_FACE]) * cards
@@ -228,23 +228,23 @@ class Vault:
         return self._hands
 
     def restore_hands(self, attempt: int, record: bytes) -> None:
-        """Restore the hands that an earlier run of the daemon stored.
+        """Begin `attempt` with the hands in `record`, which an earlier run of the daemon stored.
 
-        `record` has one face byte for each place.
+        `record` is as `bind_hands` returns it: one byte for each place.
         """
         self.begin(attempt)
         self._hands = record
 
     @property
     def hands(self) -> bytes | None:
-        """Return the hands as one face byte for each place, or None before they are bound."""
+        """Return the faces of the hands, one byte for each place, or None if there are none yet."""
         return self._hands
 
     def turn_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
-        """Return the place and the face of the card that is turned up.
+        """Return the place and the face of the card that is turned up to choose the leader.
 
-        `draws` yields places, from controller/deal/sequence.py. The card of the first place is
-        turned up, unless its face is in `redo`. For these faces the rulebook turns up another card.
+        `draws` yields places (controller/deal/sequence.py). The first place counts that has a face
+        outside `redo`. For a face in `redo` the rulebook requires that another card is turned up.
         Raises ValueError before the hands are bound, and if a drawn place has no face.
         """
         for place in draws:

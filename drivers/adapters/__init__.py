@@ -1,6 +1,6 @@
-"""Programs that take the place of a board, so that parts on sale can move and read the cards.
+"""Adapters: programs that act as a board and control bought parts, such as a barcode engine.
 
-Each runs the firmware's own core behind a pseudo-terminal (pty) on which it uses the protocol of
+Each adapter runs the firmware's own core behind a pseudo-terminal (pty), with the protocol of
 PROTOCOL.md (adapter_board.py). The layer below the core, its HAL, drives bought parts instead of
 pins: a serial barcode engine (barcode_reader.py) or motor controllers. At start, each program lists
 the promises of a real board that it cannot keep. deploy/THREATS.md explains the consequences.

@@ -1,8 +1,8 @@
-"""The common part of every adapter: a board's core behind a pseudo-terminal (pty).
+"""The part that all adapters share: it connects a board's firmware core to a pseudo-terminal (pty).
 
 An adapter takes the place of a board. Its HAL drives bought parts instead of pins. A table finds
-the pty under a link with a fixed name, like a board's port. The core is stepped when bytes arrive,
-when a source of the HAL has input, and at the deadlines of core and HAL.
+the pty under a link with a fixed name, like a board's port. The adapter steps the core when
+bytes arrive, when a source of the HAL has input, and at the deadlines of core and HAL.
 """
 
 import os
@@ -30,11 +30,11 @@ _BOOT, _STORE = "boot", "store"
 
 
 class AdapterError(Exception):
-    """An adapter cannot start. The text is one line with the reason and the remedy."""
+    """The error for an adapter that cannot start or cannot save its data. Its text has a remedy."""
 
 
 class AdapterHal(Protocol):
-    """The pins of a board (drivers.firmware.pins.Hal) that is made of bought parts.
+    """The HAL of an adapter (see drivers.firmware.pins.Hal), which drives bought parts.
 
     No method blocks. `kind` is HAL_ADAPTER. `limitations` has a line for each promise of a real
     board that this adapter cannot keep.
@@ -45,28 +45,28 @@ class AdapterHal(Protocol):
     limitations: Sequence[str]
 
     def read(self, name: str) -> int:
-        """See Hal."""
+        """Return the present level of the input `name`."""
 
     def set(self, name: str, value: int) -> None:
-        """See Hal."""
+        """Set the output `name` to the level `value`."""
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """See Hal."""
+        """Return (t_ms, name, value) of each input's changes since the last call, oldest first."""
 
     def update(self, now_ms: int) -> None:
-        """Read the inputs that changed, and set the outputs that are due.
+        """Read the inputs of the bought parts, and set the outputs that are due by `now_ms`.
 
         An adapter calls this method before each step of the core.
         """
 
     def sources(self) -> Sequence[int]:
-        """Return the file descriptors whose input must wake the adapter.
+        """Return the file descriptors whose input must end the adapter's wait for its next step.
 
-        They may differ from call to call.
+        The descriptors may differ from call to call.
         """
 
     def due_ms(self, now_ms: int) -> int:
-        """Return the latest time at which `update` must be called again, or NEVER_MS."""
+        """Return the latest time for the next `update`, or NEVER_MS if only input requires one."""
 
     def stop(self) -> None:
         """Stop every output and close every part, because the adapter ends."""
@@ -86,7 +86,7 @@ class AdapterStorage:
             raise _storage_error(path, error) from None
 
     def next_boot(self) -> int:
-        """Write a new boot number to the disk, and return it.
+        """Store the next boot number on the disk, and return this number.
 
         No earlier call has returned the same number.
         """
@@ -106,7 +106,7 @@ class AdapterStorage:
         return self._load(_STORE)
 
     def store(self, content: bytes) -> None:
-        """Write the data that the board needs at its next start."""
+        """Write `content`, the data that the board needs at its next start, to the disk."""
         self._save(_STORE, content)
 
     def _load(self, name: str) -> bytes:
@@ -130,7 +130,7 @@ class AdapterStorage:
 
 
 class AdapterBoard:
-    """One running adapter: a board's core behind a pseudo-terminal (pty).
+    """One running adapter: a board's firmware core, reached over a pseudo-terminal (pty).
 
     The symbolic link `link` leads to the pty until the adapter is closed. Closing stops the outputs
     and removes the link. `store` writes the data that the board stores. `log` receives a line if
@@ -170,7 +170,7 @@ class AdapterBoard:
             ) from None
 
     def __enter__(self) -> Self:
-        """Return the adapter. The end of the block closes it."""
+        """Return this adapter. The end of the `with` block closes the adapter."""
         return self
 
     def __exit__(self, *why: object) -> None:
@@ -178,10 +178,7 @@ class AdapterBoard:
         self.close()
 
     def step(self) -> int:
-        """Update the pins, and run the board's core once.
-
-        Return the milliseconds until the next step is due.
-        """
+        """Update the HAL, run the core once, and return the ms until the next step is due."""
         rx = self._line.read() or b""
         now = self._clock.now_ms()
         self._hal.update(now)
@@ -192,9 +189,9 @@ class AdapterBoard:
         return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_due_ms) - now)
 
     def _store_at_rest(self, now_ms: int) -> None:
-        """Write the board's changed data after the board was at rest for STORE_DELAY_MS.
+        """Save the board's data if they changed, and then stayed the same for STORE_DELAY_MS.
 
-        A full disk does not stop the table.
+        If saving fails, for example on a full disk, the adapter logs this and tries again later.
         """
         if fresh := self.board.to_store():
             self._unsaved, self._store_due_ms = fresh, now_ms + STORE_DELAY_MS
@@ -208,7 +205,7 @@ class AdapterBoard:
             self._store_due_ms = now_ms + _STORE_RETRY_MS
 
     def run_once(self, max_wait_ms: int = MAX_WAIT_MS, wake_fd: int | None = None) -> None:
-        """Call `step` once, then wait until its next call is due, at most `max_wait_ms`.
+        """Call `step` once, then wait until the next step is due, at most `max_wait_ms`.
 
         Input on the pty, from a source of the HAL or on the descriptor `wake_fd` ends the wait.
         """
@@ -248,7 +245,7 @@ def serve(
     store: Callable[[bytes], None] = lambda content: None,
     log: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """Run an adapter until SIGTERM or SIGINT, then stop its outputs.
+    """Run an adapter until the process receives SIGTERM or SIGINT, then stop its outputs.
 
     The host finds the board at the link `pty_link`. `store` writes the data that the board stores
     (AdapterStorage.store). `log` receives one line for each promise that the adapter cannot keep,
@@ -264,10 +261,10 @@ def serve(
 
 @contextmanager
 def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
-    """Catch SIGTERM and SIGINT during the `with` block.
+    """Catch SIGTERM and SIGINT, and yield a function and a descriptor that show such a signal.
 
-    Yields a function that returns True after such a signal, and a file descriptor that becomes
-    readable then.
+    After a signal the function returns True, and the descriptor is readable. The end of the `with`
+    block restores the old handlers.
     """
     asked: list[int] = []
     reader, writer = os.pipe()
@@ -290,9 +287,9 @@ def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
 
 
 def _make_link(link: Path, target: str) -> None:
-    """Make the symbolic link `link`, which leads to `target`.
+    """Create the symbolic link `link` to `target`, in place of an older link of this name.
 
-    An existing link is replaced without a gap.
+    The link never disappears meanwhile. Raises FileExistsError if `link` is a file or folder.
     """
     if link.exists() and not link.is_symlink():
         raise FileExistsError(17, "there is a file of that name")

@@ -1,4 +1,4 @@
-"""A serial barcode engine (a scanner without a case), and single scans with it.
+"""Control of a serial barcode engine (a scanner without a case), one scan at a time.
 
 The engine sends lines of ASCII at its own pace, and no line shows which trigger it answers. Each
 scan is therefore one trigger, and lines count only between that trigger and the end of the scan. No
@@ -56,12 +56,12 @@ class BarcodeEngine(Struct, frozen=True, kw_only=True):
 
     @property
     def limit_ms(self) -> int:
-        """The longest duration of a scan, including the wait for an earlier scan's late answer."""
+        """Return the limit of a request: `late_ms` for an older answer, then `timeout_ms`."""
         return self.late_ms + self.timeout_ms
 
 
 class EngineLost(Exception):
-    """The engine's port cannot be opened, or is gone. The text gives the reason."""
+    """The error for an engine's port that cannot be opened or used. Its text has the reason."""
 
 
 class SerialEnginePort:
@@ -72,7 +72,7 @@ class SerialEnginePort:
         self._serial: serial.Serial | None = None
 
     def open(self) -> int:
-        """Open the port. Return the file descriptor to poll for input. Raises EngineLost."""
+        """Open the port, and return its file descriptor for polling. Raises EngineLost."""
         of = self._engine
         try:
             self._serial = serial.Serial(
@@ -108,7 +108,7 @@ class SerialEnginePort:
         return data
 
     def write(self, data: bytes) -> None:
-        """Send bytes. Raises EngineLost."""
+        """Send bytes to the engine. Raises EngineLost."""
         try:
             sent = os.write(self._fd(), data) if data else 0
         except (serial.SerialException, OSError, termios.error) as error:
@@ -130,11 +130,11 @@ class SerialEnginePort:
 
 
 class BarcodeScan:
-    """The scans that one engine makes, one after the other.
+    """Control of one barcode engine: it requests one scan at a time and collects the results.
 
     The class has no clock of its own. `begin` requests a scan and `step` continues it. `step`
-    returns the finished scans: for each the one line that answered it, or None if there was no line
-    or more than one. `away_reason` is the reason why the engine is absent, or None.
+    returns the result of each finished scan: the line with its code. The result is None if no code
+    came, or different lines. `away_reason` is the reason why the engine is absent, or None.
     """
 
     def __init__(self, engine: BarcodeEngine, port: SerialEnginePort) -> None:
@@ -153,22 +153,19 @@ class BarcodeScan:
 
     @property
     def source(self) -> int | None:
-        """The file descriptor that receives the engine's bytes, or None while the engine is
-        absent.
-        """
+        """Return the file descriptor of the engine's port, or None while the engine is absent."""
         return self._fd
 
     def begin(self, now_ms: int) -> None:
-        """Request a scan. An unfinished scan is abandoned without an answer."""
+        """Request a scan from the engine. A scan that is still unfinished gives no result."""
         if self._until_ms is not None:
             self._abandon(now_ms)
         self._until_ms = now_ms + self._engine.limit_ms
         self._advance(now_ms)
 
     def step(self, now_ms: int) -> list[bytes | None]:
-        """Read the bytes that the engine sent, and continue the present scan.
-
-        Return the answers of the scans that ended since the last call.
+        """Read the engine's bytes, and return a result for each scan that ended since the last
+        call. A result is the line with the code, or None if the scan read no reliable code.
         """
         self._read_port(now_ms)
         self._advance(now_ms)
@@ -176,7 +173,7 @@ class BarcodeScan:
         return done
 
     def due_ms(self) -> int:
-        """Return the latest time at which `step` must be called again, or NEVER_MS."""
+        """Return the latest time for the next `step`, or NEVER_MS if only input requires one."""
         if self._finished:
             return 0
         due = [NEVER_MS] if self.away_reason is None else [self._retry_ms]
@@ -217,7 +214,7 @@ class BarcodeScan:
             self._split_lines(data)
 
     def _split_lines(self, data: bytes) -> None:
-        """Split received bytes into lines. Lines that arrive outside a scan are dropped."""
+        """Split received bytes into lines, and add complete lines to the present scan, if any."""
         *lines, self._buffer = (self._buffer + data).split(self._engine.end_of_line)
         if lines and self._is_line_too_long:
             lines[0], self._is_line_too_long = b"", False
@@ -263,16 +260,16 @@ class BarcodeScan:
                 self._on_engine_lost(str(error), now_ms)
 
     def _answer_line(self) -> bytes | None:
-        """Return the line that answers this scan.
+        """Return the line with the scanned code, or None if no code was found or two lines differ.
 
-        Equal lines count once; different lines give no answer.
+        Equal lines count once.
         """
         different = set(self._lines)
         line = different.pop()
         return None if different or line == self._engine.no_read else line
 
     def _abandon(self, now_ms: int) -> None:
-        """End a scan that got no answer. The engine may still send a late answer."""
+        """End the present scan without an answer. An answer that comes later is ignored."""
         if self._is_triggered:
             self._quiet_ms = now_ms + self._engine.late_ms
             try:

@@ -1,4 +1,4 @@
-"""A reader board made of parts on sale: a serial barcode engine reads cards with printed codes.
+"""A reader board made of bought parts: a barcode engine reads codes printed on the cards.
 
 A doubtful result counts as unreadable. Such a card goes to the tray and is read again later.
 """
@@ -27,7 +27,7 @@ BARCODE_LIMITATIONS = (
 
 
 class BarcodeHal:
-    """The pins of a reader board that reads cards with a barcode engine.
+    """The HAL of a reader board that reads cards with a barcode engine.
 
     `codes` maps a code to its card. `log` receives a line when the engine disappears or returns. No
     text of this class shows a face, neither repr() nor an error.
@@ -54,7 +54,7 @@ class BarcodeHal:
         self._answers: list[tuple[int, ...]] = []
 
     def __repr__(self) -> str:
-        """Return the unique id only, and nothing about cards."""
+        """Return a text with the unique id only, because the text may be logged."""
         return f"BarcodeHal({self.uid.hex()})"
 
     def read(self, name: str) -> int:
@@ -62,21 +62,19 @@ class BarcodeHal:
         return 0
 
     def set(self, name: str, value: int) -> None:
-        """Start a scan, if `name` is "shoot". The number of the shot is `value`."""
+        """Start a scan for the shot `value` if `name` is "shoot", else do nothing."""
         if name == "shoot":
             self._shot = value
             self._scan.begin(self._now)
             self._note_engine()
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, "engine", value) for each change of the engine's presence."""
+        """Return (t_ms, "engine", value) for each time the engine appeared (1) or vanished (0)."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return the engine's answers since the last call, each with the number of its shot
-        (reading).
-        """
+        """Return the engine's new answers, each as (face, back, face_up, confidence, shot)."""
         answers, self._answers = self._answers, []
         return answers
 
@@ -90,14 +88,12 @@ class BarcodeHal:
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
-        """Return the file descriptor of the engine's port, or nothing while the engine is
-        absent.
-        """
+        """Return a tuple with the descriptor of the engine's port, or () if it is absent."""
         source = self._scan.source
         return () if source is None else (source,)
 
     def due_ms(self, now_ms: int) -> int:
-        """Return the latest time at which `update` must be called again."""
+        """Return the latest time for the next `update`, or NEVER_MS if only input requires one."""
         return now_ms if self._edges or self._answers else self._scan.due_ms()
 
     def stop(self) -> None:

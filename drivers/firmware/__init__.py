@@ -1,4 +1,4 @@
-"""The firmware of both boards, in the subset common to MicroPython and CPython.
+"""The firmware of both boards, in the part of Python that MicroPython and CPython share.
 
 The host also uses framing.py and protocol.py.
 """

@@ -69,7 +69,7 @@ class BoardCore:
         self.service_requested = False  # True: the shell gives the chip to a technician.
         self._restore(stored)
         self._stored_state = self._state_to_store()
-        # Functions of numbered commands: body fields in, a result out.
+        # The function of a numbered command receives the body's fields and returns a result.
         self.commands: dict[int, Callable[..., int]] = {
             protocol.CONFIGURE: self._configure,
             protocol.STATUS: self._get_status,
@@ -78,11 +78,15 @@ class BoardCore:
     # Methods that a subclass overrides.
 
     def totals(self) -> tuple[int, int]:
-        """Return the attempt's two running totals, which every event contains."""
+        """Return how many cards of this attempt arrived at the board, and how many are finished.
+
+        Each event contains both. The dealer board counts cards at the window and landings, the
+        reader board announced cards and READ events.
+        """
         raise NotImplementedError
 
     def doing(self) -> int:
-        """Return the board's activity, one of IDLE …"""
+        """Return the present activity as a number of the protocol (IDLE, FEEDING …)."""
         raise NotImplementedError
 
     def is_busy(self) -> bool:
@@ -105,18 +109,18 @@ class BoardCore:
         raise NotImplementedError
 
     def on_time(self, until_ms: int) -> None:
-        """Do everything that was due at or before `until_ms`."""
+        """Handle every time limit that ended at or before `until_ms`."""
         raise NotImplementedError
 
     def on_answers(self) -> None:
         """Handle the answers of a reading engine, if the board has one."""
 
     def can_pause(self) -> bool:
-        """Return whether a pause of some milliseconds does no harm now."""
+        """Return whether the program may stop for some milliseconds now, to collect garbage."""
         return not self.is_busy()
 
     def check_service(self) -> int:
-        """Return the reason why no technician may use the board now, or DONE."""
+        """Return DONE if SERVICE may end the program now, else a result code with the reason."""
         return protocol.BUSY if self.is_busy() else protocol.DONE
 
     def on_edges_lost(self) -> None:
@@ -124,7 +128,7 @@ class BoardCore:
         self.emit(protocol.STOPPED, place=protocol.EDGES_LOST)
 
     def on_silence(self) -> None:
-        """Report that the host was silent for silence_ms."""
+        """Report that the host was silent for the time of the setting `silence_ms`."""
         self.emit(protocol.STOPPED, place=protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
@@ -134,13 +138,13 @@ class BoardCore:
         """Start every motion that is possible now."""
 
     def next_ms(self) -> int:
-        """Return the time of the board's own next deadline, or NEVER."""
+        """Return the time of the next limit of a motion or look, or NEVER_MS if there is none."""
         raise NotImplementedError
 
     # The core.
 
     def step(self, now_ms: int, rx: bytes) -> bytes:
-        """Process received bytes, do what is due, and return the bytes to send.
+        """Handle input changes, ended time limits and received bytes. Return the bytes to send.
 
         Answers of an engine come first: they answer earlier steps. Edges come before frames: a
         command is judged by what the sensors have already reported.
@@ -182,19 +186,22 @@ class BoardCore:
         )
 
     def allow_service(self) -> None:
-        """Accept SERVICE from now on.
+        """Accept the command SERVICE from now on, which opens the chip's prompt for a technician.
 
-        The program around the core calls this if it can give the chip to a technician.
+        The program around the core calls this method if it can open the prompt.
         """
         self.commands[protocol.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
-        """Return an input's level at the time of the input change that is being handled."""
+        """Return the level of the input `name` at the time of the edge that is handled now."""
         value = self._levels.get(name)
         return self.hal.read(name) if value is None else value
 
     def emit(self, code: int, index: int = 0, place: int = 0, more: bytes = b"") -> None:
-        """Store one event of this attempt. The memory sends it in its turn."""
+        """Store an event of this attempt, to be sent to the host after all earlier events.
+
+        If the memory is full, the event is lost.
+        """
         if not self.memory.free_slots():
             self.events_lost = True
             return
@@ -213,24 +220,21 @@ class BoardCore:
         )
 
     def is_memory_low(self) -> bool:
-        """Return whether stored events leave too little memory to start a motion or a reading."""
+        """Return whether stored events leave too little memory to start a motion or a look."""
         return self.memory.free_slots() < EVENT_RESERVE
 
     def pack_stored(self) -> bytes:
-        """Return the settings and the totals of the board's whole life, in the format of
-        `stored`.
-        """
+        """Return the bytes that `__init__` accepts as `stored`: lifetime totals and settings."""
         return struct.pack(_LIFE, *self.life_totals()) + self.settings.pack()
 
     def life_totals(self) -> tuple[int, int]:
-        """Return the two totals of the board's whole life, limited to the size of a frame's
-        field.
-        """
+        """Return the lifetime totals of arrived and of finished cards, each limited to 32 bits."""
         return min(self.life_in, _MAX_LIFE), min(self.life_out, _MAX_LIFE)
 
     def to_store(self) -> bytes:
-        """Return the data to store now, or b"" if they have not changed or the board is not at
-        rest.
+        """Return the data to store if they changed since they were returned last, else b"".
+
+        A busy board also returns b"", and returns the changed data later.
         """
         kept = self._state_to_store()
         if kept == self._stored_state or self.is_busy():
@@ -239,7 +243,7 @@ class BoardCore:
         return self.pack_stored()
 
     def _state_to_store(self) -> tuple[int, int, int]:
-        """Return values that differ whenever the data to be stored differ."""
+        """Return a tuple that is different after each change of the data to store."""
         return (self.life_in, self.life_out, self.settings.change_count)
 
     def _restore(self, stored: bytes) -> None:
@@ -306,8 +310,9 @@ class BoardCore:
             self.memory.resend_now()
 
     def _do_command(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
-        """Do a new command once, answer a repeated number with the old reply, and ignore other
-        numbers.
+        """Do and answer the command if `number` follows the number of the last command.
+
+        If `number` is that of the last command, repeat the old answer. Ignore any other number.
         """
         if number == self._number % LAST_NUMBER + 1:
             work = self.commands.get(kind)
@@ -343,7 +348,10 @@ class BoardCore:
             self.on_silence()
 
     def _send_due(self) -> None:
-        """Send every frame that is due. While the host is silent, everything is kept for later."""
+        """Send the stored events that are due, or a due heartbeat if there is nothing else to send.
+
+        While the host is silent, nothing is sent, and events stay stored.
+        """
         if not self.session or self._is_silent:
             return
         for body in self.memory.bodies_due(self.now):

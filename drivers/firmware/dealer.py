@@ -86,7 +86,7 @@ class DealerCore(DealerMachine):
     # Commands. Each names a target state, so repeating it in a later session changes nothing.
 
     def _check_safety(self) -> int:
-        """Return the reason why nothing may move now, or DONE."""
+        """Return DONE if motors may move now, else the reason as a result code."""
         if self.hal.read("estop"):
             return protocol.ESTOP
         if self.hal.read("lid"):
@@ -96,7 +96,7 @@ class DealerCore(DealerMachine):
         return protocol.NO_DRIVE if self._missing_drive else protocol.DONE
 
     def _check_attempt(self, attempt: int) -> int:
-        """Return the reason why cards of this attempt may not be moved now, or DONE."""
+        """Return DONE if cards of `attempt` may move now, else the reason as a result code."""
         if self._release_granted or not self.is_in_attempt() or attempt != self.attempt:
             return protocol.WRONG_ATTEMPT
         return self._check_safety()
@@ -183,7 +183,7 @@ class DealerCore(DealerMachine):
     def _release(self, attempt: int) -> int:
         if attempt != self.attempt or not attempt:
             return protocol.WRONG_ATTEMPT
-        if self._lift.is_rising() or (self._hands_released and not self._hands_on_lift()):
+        if self._lift.is_rising() or (self._hands_released and not self._has_hands_midway()):
             return protocol.DONE
         refused = self._check_safety() or self._grant_release()
         if refused:
@@ -192,16 +192,17 @@ class DealerCore(DealerMachine):
         self._lift.move_to(LIFT_UP)
         return protocol.DONE
 
-    def _hands_on_lift(self) -> bool:
-        """Return whether there are hands on a lift that is between its two ends."""
+    def _has_hands_midway(self) -> bool:
+        """Return whether hands are on the lift while the lift is between its two ends."""
         return self.any_sees(release_lock.POCKET_SENSORS) and not self.any_sees(
             ("lift", "lift_down")
         )
 
     def _grant_release(self) -> int:
-        """Permit the release of this attempt's hands permanently.
+        """Permit the release of this attempt's hands and return DONE, or return the refusal.
 
-        Return the reason if that is refused, else DONE.
+        The lift must be down and the board's 27-lock must allow the release. The permission is
+        permanent. The refusal is a result code.
         """
         if self._release_granted:
             return protocol.DONE
@@ -236,7 +237,7 @@ class DealerCore(DealerMachine):
         return protocol.DONE
 
     def check_service(self) -> int:
-        """Return the reason why no technician may use the board now, or DONE."""
+        """Return DONE if SERVICE may end the program now, else a result code with the reason."""
         if self.is_busy():
             return protocol.BUSY
         dealing = self._feed_started and self.is_in_attempt()

@@ -78,17 +78,18 @@ class DealerMachine(BoardCore):
         return self.attempt != 0 and not self._hands_released
 
     def any_sees(self, names: tuple[str, ...]) -> bool:
-        """Return whether any of these sensors is covered now."""
+        """Return whether at least one of the sensors `names` is covered now."""
         return any(self.hal.read(name) for name in names)
 
     def all_see(self, names: tuple[str, ...]) -> bool:
-        """Return whether all of these sensors are covered now."""
+        """Return whether all of the sensors `names` are covered now."""
         return all(self.hal.read(name) for name in names)
 
     def halt(self, reason: int) -> None:
-        """Stop all motion, and report the reason (one of BY_HOST …), once for each reason.
+        """Stop all motion. Report `reason` (BY_HOST …) unless motion was already stopped for it.
 
-        A stop of the lift is always reported, because RETRACT moves it in a halted machine.
+        With HOST_SILENT, a card in the gate moves on. A stop of the lift is always reported,
+        because RETRACT moves it in a halted machine.
         """
         lifting = self._lift.is_moving()
         self.feeding.stop(finish_pass=reason == protocol.HOST_SILENT)
@@ -100,9 +101,9 @@ class DealerMachine(BoardCore):
             self.emit(protocol.STOPPED, place=reason)
 
     def jam(self, place: int, index: int) -> None:
-        """Report card `index`, which is stuck at `place` or did not land there.
+        """Stop all motion, and report that card `index` (0: unknown) is stuck at `place`.
 
-        A person must help.
+        AT_LANDING means that the card did not land. A person must help.
         """
         if place != protocol.AT_SHUFFLER:
             self._is_jammed = self.release_forbidden = True
@@ -111,32 +112,29 @@ class DealerMachine(BoardCore):
         self.halt(protocol.BY_JAM)
 
     def stall(self, motor: int) -> None:
-        """Report a motor that did not move its part to the sensor in time."""
+        """Stop all motion, and report that `motor` did not reach its sensor in time."""
         self.emit(protocol.STALL, place=motor)
         self.halt(protocol.BY_STALL)
 
     def on_arrived(self, index: int) -> None:
-        """Report a card in the window, to the reader by the trigger wire and to the host."""
+        """Report the card in the window to the reader (by the trigger wire) and to the host."""
         self.life_in += 1
         self.hal.set("trigger", 1)
         self.hal.set("trigger", 0)
         self.emit(protocol.AT_READER, index)
 
     def on_passed(self, index: int) -> None:
-        """Report a card that has passed the gate.
-
-        The gate's sensor gives its outlet.
-        """
+        """Report that card `index` reached the beam after the gate, and to which outlet it goes."""
         outlet = self.level("gate_at")
         self.emit(protocol.GATE, index, outlet)
         self.landings.on_passed(index, outlet)
 
     def on_left_gate(self, index: int) -> None:
-        """Record that the card has left the gate and is falling."""
+        """Record that card `index` has left the gate and is falling."""
         self.landings.on_left_gate(index, self.edge_ms + self.settings["landing_window_ms"])
 
     def on_lifted(self) -> None:
-        """Report that the hands are released."""
+        """Report that the lift is up and the hands are released, but only once in an attempt."""
         if not self._hands_released:
             self._hands_released = True
             self.emit(protocol.RELEASED)
@@ -144,7 +142,7 @@ class DealerMachine(BoardCore):
     # Methods that override those of BoardCore.
 
     def totals(self) -> tuple[int, int]:
-        """Return the number of cards that came to the window, and the number of landings."""
+        """Return the number of cards that came to the window, and the number that landed."""
         return self.feeding.fed, self.landings.total()
 
     def is_busy(self) -> bool:
@@ -152,7 +150,7 @@ class DealerMachine(BoardCore):
         return not self.can_pause() or self.landings.has_flying()
 
     def can_pause(self) -> bool:
-        """Return whether all motors stand still.
+        """Return whether no motor moves, so that the program may stop for some milliseconds.
 
         A card may still fall.
         """
@@ -164,7 +162,7 @@ class DealerMachine(BoardCore):
         )
 
     def doing(self) -> int:
-        """Return the board's activity, one of IDLE …"""
+        """Return the present activity as a number of the protocol (IDLE, FEEDING …)."""
         if self._lift.is_moving():
             return protocol.LIFTING
         if self.is_halted() and self.is_in_attempt():
@@ -190,7 +188,7 @@ class DealerMachine(BoardCore):
                 self.jam(protocol.AT_LANDING, index)
 
     def on_silence(self) -> None:
-        """Stop feeding and keep the card in the window while the host is silent."""
+        """Stop all motion, because the host is silent. Only a card in the gate moves on."""
         self.halt(protocol.HOST_SILENT)
 
     def on_stop(self) -> None:
@@ -203,7 +201,7 @@ class DealerMachine(BoardCore):
         self._sweep.advance()
 
     def next_ms(self) -> int:
-        """Return the next time limit of a motion or of a falling card, or NEVER_MS."""
+        """Return the time of the next limit of a motion or fall, or NEVER_MS if there is none."""
         return min(
             self.feeding.next_ms(),
             self.landings.next_ms(),
@@ -215,9 +213,9 @@ class DealerMachine(BoardCore):
     # Sensors.
 
     def _on_beam(self, outlet: int, value: int) -> None:
-        """Handle a change of a landing beam.
+        """Handle a change of the light beam at an outlet, which detects landing cards.
 
-        A beam covered again at once, with no other card due, flutters.
+        A beam that is covered again at once, with no other card due, still detects the same card.
         """
         if value and (
             self.edge_ms - self._beam_covered_ms[outlet] > BEAM_FLUTTER_MS
@@ -264,9 +262,7 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
-        """Handle a report of the motor drives: the number of an absent drive or sensor unit, or
-        0.
-        """
+        """Handle the report that drive or sensor unit `value` is absent, or that none is (0)."""
         if value != self._missing_drive:
             self._missing_drive = value
             self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)

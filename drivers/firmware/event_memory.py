@@ -1,8 +1,8 @@
 """The events that a board stores until the host has saved them.
 
-Two acknowledgements, both cumulative: `seen` (the host decoded the event; it is not sent again) and
-`kept` (the host has it on disk; the board may forget it). Pure: bodies and milliseconds in, bodies
-to send out. All memory is allocated at the start.
+The host acknowledges events with two numbers. It has decoded all events up to `seen`, so they are
+not sent again. It has all events up to `kept` on disk, so the board may delete them. This module
+has no clock and no I/O. All memory is allocated at the start.
 """
 
 import struct
@@ -47,7 +47,7 @@ class EventMemory:
         self._slots[at + 1 : at + 1 + len(body)] = body
 
     def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
-        """Handle a host frame's two event numbers: `seen` is received, `kept` is on the disk.
+        """Record the host's last received event (number `seen`) and its last saved event (`kept`).
 
         The stored numbers never decrease or exceed `last`.
         """
@@ -61,20 +61,18 @@ class EventMemory:
                 self._schedule_resend(now_ms)
 
     def begin_session(self) -> None:
-        """Begin a session, in which all events that the host has not kept are sent again."""
+        """Begin a session, in which all events that the host has not saved are sent again."""
         self.seen = self._sent = self.kept
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = NEVER_MS
 
     def resend_now(self) -> None:
-        """Send again at once, after a silence of the host, all events that it has not seen."""
+        """Make the events without an acknowledgement due again, because a silent host is back."""
         self._wait_ms = protocol.RESEND_MIN_MS
         self._resend_at = 0 if self._sent > self.seen else NEVER_MS
 
     def bodies_due(self, now_ms: int) -> list[bytes]:
-        """Return the contents of the events to send now, oldest first, at most EVENT_WINDOW of
-        them.
-        """
+        """Return the contents of the events to send now (at most EVENT_WINDOW), oldest first."""
         bodies = NO_BODIES
         if now_ms >= self._resend_at:
             bodies = self._bodies(self.seen, self._sent)
@@ -88,7 +86,7 @@ class EventMemory:
         return bodies
 
     def deadline(self) -> int:
-        """Return the time at which unseen events are sent again, or NEVER_MS."""
+        """Return the time to send unacknowledged events again, or NEVER_MS if there are none."""
         return self._resend_at
 
     def _schedule_resend(self, now_ms: int) -> None:

@@ -1,7 +1,7 @@
-"""The path of one card: feeder, window, gate, and outlet.
+"""Control of the feeder and the gate, which move one card at a time to its outlet.
 
-One card at a time. It is held in the window until its own route is known and the gate's sensor
-confirms the outlet. The next card leaves the feeder only after this one has passed. Feeder and pass
+A card is held in the window until its own route is known and the gate's sensor confirms the
+outlet. The next card leaves the feeder only after this card has passed the gate. Feeder and pass
 motor never run together, so no card is pulled through by mistake.
 """
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .pins import DealerBoard
 
-IDLE = 0  # no card between the source and the pockets
+IDLE = 0  # No card is between the source and the gate.
 FEEDING = 1  # The feeder runs until the window detects a card.
 REVERSING = 2  # the feeder reverses to free a card
 HOLDING = 3  # A card is in the window.
@@ -43,7 +43,7 @@ INDEX_COUNT = 256
 
 
 class Feeding:
-    """The feeder, window and gate: they move each card of an attempt to its outlet.
+    """Control of the feeder and the gate, which move each card of an attempt to its outlet.
 
     Sensor edges, time limits and routes decide each motion.
     """
@@ -54,7 +54,7 @@ class Feeding:
         self.clear()
 
     def clear(self) -> None:
-        """Begin an attempt, with no fed card and no route."""
+        """Reset everything for a new attempt: no card is fed, and no route is stored."""
         self.state = IDLE
         self.source = protocol.HOPPER
         self.upto = 0
@@ -62,7 +62,7 @@ class Feeding:
         self.index = 0  # The card at or past the window; 0: none, or not of this attempt.
         self.routes = bytearray([protocol.NOWHERE] * INDEX_COUNT)
         self.open_doubles: list[int] = []  # Double feeds whose two cards were not fed again.
-        self._doubles_in_tray: list[int] = []  # Those of them in the tray.
+        self._doubles_in_tray: list[int] = []  # The double feeds that are in the tray.
         self._is_feed_wanted = False  # A FEED requests more cards.
         self._tries = 0
         self._limit = NEVER_MS
@@ -77,7 +77,7 @@ class Feeding:
     # Queries of other parts.
 
     def is_idle(self) -> bool:
-        """Return whether no card is on its way and no motor turns."""
+        """Return whether no card is between source and gate. A card may still be falling."""
         return self.state == IDLE
 
     def is_moving(self) -> bool:
@@ -88,21 +88,19 @@ class Feeding:
         )
 
     def is_feeding(self) -> bool:
-        """Return whether a card is on its way from a source to the window."""
+        """Return whether a card is on its way from hopper or tray to the window."""
         return self.state in (FEEDING, REVERSING)
 
     def doing(self) -> int:
-        """Return the present activity: IDLE, FEEDING, HOLDING or PASSING."""
+        """Return the present activity, which is IDLE, FEEDING, HOLDING or PASSING."""
         return ACTIVITIES[self.state]
 
     def held_index(self) -> int:
-        """Return the index of the card that waits in the window, or 0."""
+        """Return the index of the card that waits in the window, or 0 if no card waits."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
     def is_unseen_in_gate(self, outlet: int) -> bool:
-        """Return whether a card moves through the gate to `outlet` and has not been detected
-        after the gate.
-        """
+        """Return whether a card moves to `outlet` that the beam after the gate did not detect."""
         return (
             self.state in (PASSING, BACKING_OUT)
             and not self._seen_behind_gate
@@ -110,22 +108,20 @@ class Feeding:
         )
 
     def next_ms(self) -> int:
-        """Return the time limit of the present motion, or the time at which the window's sensor
-        becomes reliable.
-        """
+        """Return the time of the next call that `on_time` needs, or NEVER_MS if it needs none."""
         return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
     # Commands of the host.
 
     def feed(self, source: int, upto: int) -> None:
-        """Feed from `source` until card `upto` is in the window. After a stop, continue."""
+        """Feed cards from `source` until card `upto` is in the window. Continue after a stop."""
         self.source = source
         self.upto = upto
         self._is_feed_wanted = True
         self._resume()
 
     def route(self, index: int, outlet: int) -> int:
-        """Store the route of a card, and return the board's answer to the ROUTE command."""
+        """Store the outlet of card `index`, and return the board's answer to the ROUTE command."""
         known = self.routes[index]
         if known != protocol.NOWHERE:
             return protocol.DONE if known == outlet else protocol.ROUTE_DIFFERS
@@ -136,7 +132,10 @@ class Feeding:
         return protocol.DONE
 
     def purge(self) -> bool:
-        """Move the cards in the path into the tray. Return False if the path is empty."""
+        """Return whether a card is in the path, and start to move this card out of it.
+
+        The card goes to the tray. A card that is already in the gate goes to the gate's outlet.
+        """
         self._is_feed_wanted = False
         if self.is_feeding():
             self._become_idle()
@@ -156,7 +155,7 @@ class Feeding:
         return True
 
     def stop(self, finish_pass: bool) -> None:
-        """Stop the motors at once. With `finish_pass`, a card in the gate continues."""
+        """Stop the feed and pass motors, unless a card is in the gate and `finish_pass` is True."""
         if finish_pass and self.state in (PASSING, BACKING_OUT):
             self._is_feed_wanted = False
             return
@@ -187,7 +186,7 @@ class Feeding:
                 self._start_pass()
 
     def on_double(self, value: int) -> None:
-        """Handle a change of the feeder's sensor for two cards at once.
+        """Handle a change of the sensor that detects two cards leaving the feeder together.
 
         It may react before or after the card arrives.
         """
@@ -208,7 +207,7 @@ class Feeding:
             self._doubles_in_tray = []
 
     def on_landed(self, index: int, outlet: int) -> bool:
-        """Handle the landing of card `index`. Return True for a double feed in the tray."""
+        """Return whether card `index` landed in the tray as a double feed, and record this."""
         twofold = outlet == protocol.TRAY and index in self.open_doubles
         if twofold:
             self._doubles_in_tray.append(index)
@@ -217,8 +216,8 @@ class Feeding:
     # Time and levels.
 
     def on_time(self, until_ms: int) -> None:
-        """Handle the end of a time limit, or accept a card that the window's sensor reported
-        too early.
+        """Handle a time limit that ended at or before `until_ms`. Also accept a card that came
+        too early, if the window's sensor is reliable again.
         """
         if self._seen_too_early and self._window_ready_ms <= until_ms:
             self._on_arrived()
@@ -251,10 +250,9 @@ class Feeding:
             self._start_next()
 
     def _can_pass(self, outlet: int) -> bool:
-        """Return whether the held card may leave the window, because no other card falls into
-        `outlet`.
+        """Return whether `outlet` is a route (not NOWHERE) and no other card is on its way to it.
 
-        Otherwise a landing could be matched with the card before it.
+        With two cards on the way to an outlet, a landing could be matched with the wrong card.
         """
         return outlet != protocol.NOWHERE and not self._dealer.landings.is_awaited_at(outlet)
 
@@ -297,9 +295,7 @@ class Feeding:
         self._arm_limit("feed_limit_ms", REVERSE_PART)
 
     def _on_covered(self) -> None:
-        """Handle a covered window sensor as a new card, unless it may still detect the previous
-        card.
-        """
+        """Accept the card that covers the window's sensor, or wait until the sensor is reliable."""
         if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
         else:
@@ -334,9 +330,9 @@ class Feeding:
         self._check_gate()
 
     def _check_gate(self) -> None:
-        """Move the empty gate to the outlet of the held card.
+        """Turn the gate to the held card's outlet, and move the card after the gate has arrived.
 
-        Let the card go when the gate is at its outlet.
+        The gate turns when it is empty. The card starts when the gate's sensor confirms the outlet.
         """
         if not self._gate_commanded:
             if self._hal.read("exit"):
@@ -347,8 +343,8 @@ class Feeding:
             self._start_pass()
 
     def _on_gate_limit(self) -> None:
-        """Handle a gate that did not arrive in time, unless it arrived while the board was
-        stopped.
+        """Handle the end of the gate's time limit. Move the card if the gate is at the outlet.
+        Else report a stalled gate, or a card that blocks the gate.
         """
         waited = self._gate_commanded
         if not self._is_stopped:
@@ -370,8 +366,9 @@ class Feeding:
         self._arm_limit("pass_limit_ms")
 
     def _on_pass_limit(self) -> None:
-        """Handle a card that did not pass the gate in time: retry, then use the tray, then
-        report a jam.
+        """Pull back a card that did not pass the gate in time, so that it can try again.
+
+        After the last retry, try to move the card to the tray. If that fails too, report a jam.
 
         A card detected in the gate cannot go to another outlet, not even the tray.
         """
@@ -396,7 +393,7 @@ class Feeding:
             self._aim(self._target if self._tries <= retries else protocol.TRAY)
 
     def _check_pass_end(self) -> None:
-        """End a card's passage once it was detected after the gate and both beams are clear."""
+        """Stop the pass motor if the card was seen after the gate and has left window and gate."""
         if self.state not in (PASSING, BACKING_OUT) or not self._seen_behind_gate:
             return
         if self._dealer.level("window") or self._dealer.level("exit"):
@@ -414,7 +411,7 @@ class Feeding:
         self._limit = NEVER_MS
 
     def _resume(self) -> None:
-        """Restart the motion that a stop interrupted."""
+        """Restart the motion that a stop interrupted, if there is one."""
         if not self._is_stopped:
             return
         self._is_stopped = False

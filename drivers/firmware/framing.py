@@ -1,8 +1,8 @@
-"""Frames on the line: COBS, ended by a zero byte, with a CRC-32 inside.
+"""The frame format of the serial line: payload and CRC-32 in COBS, ended by a zero byte.
 
-Pure and bounded, for the boards and the host. The decoder splits at the zero byte and uses slices,
-because a loop over bytes costs a microcontroller more than the rest of the frame. Noise never
-raises. The decoder counts it.
+Boards and host use this module. It has no I/O and bounded memory. The decoder splits at the zero
+byte and uses slices, because a loop over bytes costs a microcontroller more than the rest of the
+frame. The decoder counts noise and raises no error for it.
 """
 
 import binascii
@@ -11,14 +11,14 @@ import struct
 # The longest payload of the protocol, with a margin. A longer frame is noise.
 MAX_PAYLOAD = 120
 CRC_SIZE = 4
-# COBS adds one byte for each 254 bytes. A frame is shorter: one byte.
+# COBS adds one byte for each 254 bytes. A frame is shorter, so COBS adds one byte.
 MAX_ENCODED = MAX_PAYLOAD + CRC_SIZE + 1
 
 
 def cobs_encode(data: bytes) -> bytes:
-    """Return `data` in COBS, which has no zero bytes and is one byte longer.
+    """Return `data` encoded as COBS: without zero bytes, and one byte longer than `data`.
 
-    `data` has at most 253 bytes. Raises ValueError if the data is too long for one block.
+    Raises ValueError if `data` is longer than 253 bytes, too long for one block.
     """
     if len(data) > 253:
         raise ValueError("a block holds at most 253 bytes")
@@ -48,7 +48,7 @@ def cobs_decode(block: bytes) -> bytes | None:
 
 
 def encode(payload: bytes) -> bytes:
-    """Return one frame ready for the line: COBS(payload, CRC-32), then a zero byte.
+    """Return the frame for `payload`: payload and CRC-32 in COBS, ended by a zero byte.
 
     Raises ValueError if the payload is longer than MAX_PAYLOAD.
     """
@@ -58,7 +58,7 @@ def encode(payload: bytes) -> bytes:
 
 
 class Decoder:
-    """Splitter of a stream of bytes into the payloads of frames.
+    """Decoder of a stream of bytes, which returns the payloads of the frames.
 
     It counts invalid blocks. `junk` counts blocks with invalid COBS or too few bytes, `crc_errors`
     those with a wrong CRC, `oversize` those longer than any frame. Each block counts once. The
@@ -73,7 +73,7 @@ class Decoder:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Add received bytes, and return the payloads that are complete now, in order."""
+        """Add received bytes, and return the payloads that are complete now, oldest first."""
         blocks = (self._rest + data).split(b"\x00")
         self._rest = blocks.pop()
         payloads = []

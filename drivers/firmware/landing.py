@@ -1,10 +1,7 @@
-"""The landings of cards.
+"""The matching of each detected landing with a card that has passed the gate.
 
-Each landing is matched with the card that passed the gate before it.
-
-This is pure bookkeeping over edges of sensors. A landing in time after the gate event of a card
-belongs to that card. Any other landing is reported as a stray landing. A gate event without a
-landing is a jam.
+This module has no I/O. A landing belongs to the earliest card that is on its way to the same outlet
+and is not overdue. Any other landing is a stray. An overdue card is a jam.
 """
 
 from . import protocol
@@ -12,7 +9,7 @@ from .event_memory import NEVER_MS
 
 
 class Landings:
-    """The cards of one attempt that fall, and the number of landings at each outlet."""
+    """The cards of one attempt that are falling, and the number of landings at each outlet."""
 
     def __init__(self) -> None:
         self.landed = [0] * protocol.OUTLETS
@@ -21,7 +18,7 @@ class Landings:
         self._second_until = -1  # Deadline for a doubled card's second landing in the tray.
 
     def clear(self) -> None:
-        """Forget everything, because a new attempt begins."""
+        """Delete all falling cards and counts, because a new attempt begins."""
         self.landed = [0] * protocol.OUTLETS
         self.strays = 0
         self._flying = []
@@ -32,35 +29,35 @@ class Landings:
         return sum(self.landed)
 
     def has_flying(self) -> bool:
-        """Return whether a card has passed the gate and not landed."""
+        """Return whether a card is on its way from the gate to an outlet."""
         return bool(self._flying)
 
     def is_awaited_at(self, outlet: int) -> bool:
-        """Return whether a card is on its way to `outlet`."""
+        """Return whether a card is on its way from the gate to `outlet`."""
         return any(place == outlet for _, place, _ in self._flying)
 
     def on_passed(self, index: int, outlet: int) -> None:
-        """Record that card `index` is in the gate, on its way to `outlet`.
+        """Record that card `index` reached the beam after the gate, on its way to `outlet`.
 
         It may land from now on.
         """
         self._flying.append((index, outlet, NEVER_MS))
 
     def on_left_gate(self, index: int, until_ms: int) -> None:
-        """Record that card `index` has left the gate. It must land by `until_ms`."""
+        """Record that card `index` has left the gate, and that it must land by `until_ms`."""
         for at, (flying, outlet, until) in enumerate(self._flying):
             if flying == index and until == NEVER_MS:
                 self._flying[at] = (index, outlet, until_ms)
 
     def remove(self, index: int) -> None:
-        """Remove card `index`, which is stuck and will not land."""
+        """Remove card `index` from the falling cards, because it is stuck and will not land."""
         self._flying = [card for card in self._flying if card[0] != index]
 
     def match_landing(self, outlet: int) -> int | None:
-        """Handle a landing at `outlet`, and return the index of the card that landed.
+        """Return the index of the card that landed at `outlet`, or None if none was expected there.
 
-        Return None if no card is awaited there: the landing is a stray. The card is the earliest
-        one on its way to this outlet. `pop_overdue` has removed the overdue cards before.
+        The card is the earliest one on its way to this outlet; its landing is counted. Overdue
+        cards were already removed by `pop_overdue`.
         """
         for at, (index, place, _) in enumerate(self._flying):
             if place == outlet:
@@ -70,28 +67,28 @@ class Landings:
         return None
 
     def expect_second(self, until_ms: int) -> None:
-        """Expect another landing in the tray: the second card of a double feed.
+        """Expect that the second card of a double feed lands in the tray by `until_ms`.
 
-        The first card has landed there.
+        The first card of the double feed has landed there.
         """
         self._second_until = until_ms
 
     def is_second_card(self, at_ms: int) -> bool:
         """Return whether a landing in the tray at `at_ms` is the second card of a double feed.
 
-        That card is expected only once.
+        After this call no second card is expected.
         """
         follows = at_ms <= self._second_until
         self._second_until = -1
         return follows
 
     def pop_overdue(self, until_ms: int) -> list[int]:
-        """Remove and return the cards that should have landed at or before `until_ms`."""
+        """Remove the cards that should have landed by `until_ms`, and return their indexes."""
         late = [index for index, _, until in self._flying if until <= until_ms]
         if late:
             self._flying = [card for card in self._flying if card[2] > until_ms]
         return late
 
     def next_ms(self) -> int:
-        """Return the time at which the next falling card is overdue, or NEVER_MS."""
+        """Return the time when the next falling card is overdue, or NEVER_MS if no card falls."""
         return min([until for _, _, until in self._flying]) if self._flying else NEVER_MS

@@ -1,4 +1,4 @@
-"""Entry points of the firmware, and a HAL with pins as lines of text on a stream.
+"""Entry points of the firmware, and a simulated HAL that exchanges pin levels as lines of text.
 
 From the machine: `at NAME VALUE` (level of an input) and `read FACE BACK UP CONF` (the engine's
 answer; an optional fifth number is its shot). To the machine: `set NAME VALUE`. At the start the
@@ -19,11 +19,11 @@ from .version import firmware_hash
 
 
 class PinsClosed(Exception):
-    """The simulated machine closed the stream of pins, so this board must end."""
+    """The error for a stream of pins that the simulated machine closed. The board must end."""
 
 
 class TextPins:
-    """The pins of one simulated board, as lines of text on a stream.
+    """The HAL of one simulated board, which exchanges pin levels as lines of text on a stream.
 
     `uid` is the board's unique id of eight bytes.
     """
@@ -39,7 +39,7 @@ class TextPins:
         self._unparsed = b""
 
     def update(self, now_ms: int) -> None:
-        """Read the lines that arrived by `now_ms`. Raises PinsClosed."""
+        """Read the received lines. Their edges get the time `now_ms`. Raises PinsClosed."""
         data = self._pins.read()
         if data is None:
             raise PinsClosed
@@ -49,23 +49,23 @@ class TextPins:
             self._parse_line(line.decode().split(), now_ms)
 
     def read(self, name: str) -> int:
-        """Return the last level of an input, or 0 before the first change."""
+        """Return the last level of the input `name`, or 0 if no level was received yet."""
         return self._levels.get(name, 0)
 
     def set(self, name: str, value: int) -> None:
-        """Send the level of an output to the simulated machine. Raises PinsClosed."""
+        """Send the level `value` of the output `name` to the machine. Raises PinsClosed."""
         try:
             self._pins.write_all(("set %s %d\n" % (name, value)).encode())
         except OSError:
             raise PinsClosed from None
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) of every change since the last call, oldest first."""
+        """Return (t_ms, name, value) of each input's changes since the last call, oldest first."""
         edges, self._edges = self._edges, []
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return the engine's answers since the last call."""
+        """Return the engine's new answers as (face, back, face_up, confidence) and maybe a shot."""
         answers, self._answers = self._answers, []
         return answers
 
@@ -91,10 +91,9 @@ UNPLUGGED_WAIT_MS = 20
 
 
 def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
-    """Run the core of a board on a serial line and a stream of pins.
+    """Run a board's core on a serial line and a stream of pins, until PinsClosed is raised.
 
-    Raises PinsClosed when the pins end. If no program has the line open, the line is polled again
-    and again.
+    If no program has the line open, the line is polled again and again.
     """
     clock = BoardClock()
     plugged, alone = select.poll(), select.poll()
@@ -114,7 +113,7 @@ def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
 
 
 def own_source_hash() -> bytes:
-    """Return the firmware hash of the files in this folder.
+    """Return the hash of this firmware, computed over the files in this folder.
 
     A folder or a compiled file beside them counts as an empty file: it could be imported in place
     of one of them, and no correct firmware has any.
@@ -130,7 +129,7 @@ def own_source_hash() -> bytes:
 
 
 def load_file(path: str) -> bytes:
-    """Return the content of a file, or b"" if there is no such file."""
+    """Return the content of a file, or b"" if the file cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -139,14 +138,14 @@ def load_file(path: str) -> bytes:
 
 
 def save_file(path: str, content: bytes) -> None:
-    """Write a file so that a power cut leaves either the old or the new content."""
+    """Write `content` to the file `path`. After a power cut it has the old or new content."""
     with open(path + ".new", "wb") as file:
         file.write(content)
     os.rename(path + ".new", path)
 
 
 def run_process(arguments: list[str]) -> None:
-    """Run the board that the arguments name, until the stream of pins ends."""
+    """Run the simulated board that `arguments` name, until the stream of pins ends."""
     if len(arguments) != 3 or arguments[0] not in BOARD_CORES:
         sys.stderr.write("usage: main dealer|reader UID BOOT (UID: 16 hex digits)\n")
         sys.exit(2)
@@ -163,7 +162,7 @@ def run_process(arguments: list[str]) -> None:
 def chip(trial: bool = False) -> None:
     """Run the board that the chip's file `board` names (dealer or reader), forever.
 
-    `trial`: this firmware is not confirmed yet.
+    With `trial`, the firmware is new, and the chip restarts if no host opens a session in time.
     """
     import micropython
 

@@ -1,4 +1,4 @@
-"""The control of shuffler and lift, and the self-test of the gate."""
+"""The controls of the shuffler and of the lift, and the self-test of the gate."""
 
 from . import protocol
 from .event_memory import NEVER_MS
@@ -14,10 +14,10 @@ COAST_MS = 30
 
 
 class ShufflerControl:
-    """The control of the shuffler's motor: it runs until this attempt's requested passes
-    (shuffles) are done.
+    """The control of the shuffler's motor, which runs until all requested passes are done.
 
-    If it stopped too late and has drawn cards in for another pass, it finishes that pass.
+    Passes are counted from the start of the attempt. If the motor stopped too late and the shuffler
+    has drawn cards in for another pass, the motor finishes that pass.
     """
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
@@ -30,13 +30,15 @@ class ShufflerControl:
         self._is_reported = False  # The finished passes were reported.
 
     def clear(self) -> None:
-        """Forget all passes, because a new attempt begins."""
+        """Set the numbers of done and requested passes to 0, because a new attempt begins."""
         self.passes_done = self._passes_wanted = 0
         self._limit = NEVER_MS
         self._is_settling = self._is_reported = False
 
     def shuffle(self, passes: int) -> None:
-        """Run the motor until `passes` passes are done and no card is left in the shuffler."""
+        """Start the motor if fewer than `passes` passes are done or the shuffler contains cards.
+        Otherwise report SHUFFLED, or leave the report to `on_time` if the wait of COAST_MS runs.
+        """
         drawn_in = self.passes_done + 1 if self._hal.read("shuffler") else 0
         self._passes_wanted = max(passes, drawn_in)
         self._is_reported = False
@@ -48,15 +50,17 @@ class ShufflerControl:
             self._report()
 
     def has_reported(self, passes: int) -> bool:
-        """Return whether `passes` passes are done and reported."""
+        """Return whether at least `passes` passes are done and SHUFFLED has reported the passes."""
         return self._is_reported and passes <= self.passes_done
 
     def is_running(self) -> bool:
-        """Return whether the motor turns, or may have to turn again for the present pass."""
+        """Return whether the motor turns, or stopped less than COAST_MS ago and may start again."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
-        """Stop the motor. An unfinished pass does not count."""
+        """Stop the motor. An unfinished pass does not count.
+        During the wait of COAST_MS, report SHUFFLED if the shuffler is empty.
+        """
         done, self._is_settling = self._is_settling, False
         self._limit = NEVER_MS
         self._hal.set("shuffle", 0)
@@ -64,7 +68,7 @@ class ShufflerControl:
             self._report()
 
     def on_shuffled(self, value: int) -> None:
-        """Count a finished pass (one shuffle of the cards)."""
+        """Count a finished pass if `value` is 1. Stop the motor after the last requested pass."""
         if not value or not self.is_running() or self._is_settling:
             return
         self.passes_done += 1
@@ -76,14 +80,14 @@ class ShufflerControl:
             self._limit = self._dealer.now + COAST_MS
 
     def on_drawn_in(self, value: int) -> None:
-        """Handle the report that cards are in the shuffler, or that none are."""
+        """Run one more pass if `value` is 1 (cards are drawn in) and the motor just stopped."""
         if value and self._is_settling:
             self.shuffle(self.passes_done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """Stop the motor if the time limit of the pass is over.
+        """Stop the motor if the time limit that `next_ms` returns is `until_ms` or earlier.
 
-        Report a jam if no finished pass was reported.
+        Report SHUFFLED if all passes are done and the shuffler is empty, otherwise a jam.
         """
         if self._limit > until_ms:
             return
@@ -92,7 +96,7 @@ class ShufflerControl:
             self._dealer.jam(protocol.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:
-        """Return the time limit of the present pass, or NEVER_MS."""
+        """Return the time limit of the present pass or of the wait of COAST_MS, else NEVER_MS."""
         return self._limit
 
     def _report(self) -> None:
@@ -104,10 +108,10 @@ class ShufflerControl:
 
 
 class LiftControl:
-    """The control of the lift's motor, which lifts the hands and lowers the lift.
+    """The control of the lift's motor, which raises the hands and later lowers the empty lift.
 
-    It is driven only while moving; when interrupted it stays in place. At an end, that end's sensor
-    is on and the other one off.
+    The motor runs only during a move. An interrupted lift stays in place. At an end of its way, the
+    sensor of that end is on and the other sensor is off.
     """
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
@@ -117,7 +121,9 @@ class LiftControl:
         self._limit = NEVER_MS
 
     def move_to(self, goal: int) -> None:
-        """Move the lift up (LIFT_UP) or down (LIFT_DOWN), unless it is already there."""
+        """Start a move of the lift to its upper end (LIFT_UP) or lower end (LIFT_DOWN).
+        If the lift is already at that end, handle its arrival at once.
+        """
         self._goal = goal
         if self._is_at_goal():
             self._on_arrived()
@@ -139,22 +145,22 @@ class LiftControl:
         return self.is_moving() and self._goal == LIFT_UP
 
     def on_lift(self, value: int) -> None:
-        """Handle a change of the sensor at the upper end."""
+        """End a move up if the upper sensor went to 1 (`value`) and the lower sensor is off."""
         if value and self.is_rising() and not self._hal.read("lift_down"):
             self._on_arrived()
 
     def on_lift_down(self, value: int) -> None:
-        """Handle a change of the sensor at the lower end."""
+        """End a move down if the lower sensor went to 1 (`value`) and the upper sensor is off."""
         if value and self.is_moving() and not self.is_rising() and not self._hal.read("lift"):
             self._on_arrived()
 
     def on_time(self, until_ms: int) -> None:
-        """Report a stall if the time limit of the motion is over."""
+        """Report a stall of the lift if the time limit of its move is `until_ms` or earlier."""
         if self._limit <= until_ms:
             self._dealer.stall(protocol.MOTOR_LIFT)
 
     def next_ms(self) -> int:
-        """Return the time limit of the motion, or NEVER_MS."""
+        """Return the time limit of the present move of the lift, or NEVER_MS without a move."""
         return self._limit
 
     def _is_at_goal(self) -> bool:
@@ -169,9 +175,7 @@ class LiftControl:
 
 
 class GateSweep:
-    """The self-test of the empty gate: it moves to every outlet, and its sensor must confirm
-    each.
-    """
+    """The self-test of the empty gate: the gate's sensor must confirm a move to each outlet."""
 
     def __init__(self, dealer: "DealerBoard", hal: Hal) -> None:
         self._dealer = dealer
@@ -180,7 +184,7 @@ class GateSweep:
         self._limit = NEVER_MS
 
     def start(self) -> None:
-        """Move the gate to the first outlet."""
+        """Begin the self-test: move the gate to the first outlet."""
         self._move_to(0)
 
     def is_running(self) -> bool:
@@ -192,7 +196,7 @@ class GateSweep:
         self._limit = NEVER_MS
 
     def advance(self) -> None:
-        """Move to the next outlet once the sensor confirms this one."""
+        """Move the gate on if its sensor confirms the present outlet. End after the tray."""
         while self.is_running() and self._hal.read("gate_at") == self._outlet:
             if self._outlet == protocol.TRAY:
                 self._limit = NEVER_MS
@@ -200,13 +204,13 @@ class GateSweep:
                 self._move_to(self._outlet + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """Report a stall if the time limit of the gate's motion is over."""
+        """Report a stall of the gate if the time limit of its move is `until_ms` or earlier."""
         if self._limit <= until_ms:
             self._limit = NEVER_MS
             self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
-        """Return the time limit of the gate's motion, or NEVER_MS."""
+        """Return the time limit of the present move of the gate, or NEVER_MS without a test."""
         return self._limit
 
     def _move_to(self, outlet: int) -> None:

@@ -1,4 +1,4 @@
-"""The interfaces inside a board: its core uses pins, and the dealer's parts use the dealer board.
+"""The interface to a board's pins, and the interface to the dealer board for its motor controls.
 
 A HAL has the levels of the inputs, the outputs, and the edges since the last call. The names of the
 pins are the same for every HAL:
@@ -46,28 +46,28 @@ class Hal(Protocol):
     uid: bytes
 
     def read(self, name: str) -> int:
-        """Return the present level of an input."""
+        """Return the present level of input `name`."""
 
     def set(self, name: str, value: int) -> None:
-        """Set the level of an output."""
+        """Set output `name` to the level `value`."""
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) of every change since the last call, oldest first."""
+        """Return all input changes since the last call, oldest first, as (t_ms, name, value)."""
 
 
 class ReaderHal(Hal, Protocol):
-    """The interface to the pins of the reader board and to its reading engine."""
+    """The interface to the pins of the reader board and to the board's engine."""
 
     def answers(self) -> "Sequence[tuple[int, ...]]":
-        """Return (face, back, face_up, confidence, shot) of every answer since the last call.
+        """Return the new answers of the engine, each as (face, back, face_up, confidence, shot).
 
-        The shot is the answered value of the `shoot` output. Engines that cannot report it leave it
-        out. The answer then counts for the latest shot.
+        A shot is the number of a request: the answered value of the `shoot` output. An engine that
+        cannot report it leaves it out. The answer then counts for the latest request.
         """
 
 
 class DealerBoard(Protocol):
-    """The part of the dealer board that the feeder and the motors may use.
+    """The methods and values of the dealer board that the motor controls may use.
 
     `now` and `edge_ms` are times of the board. Limits come from `settings`.
     """
@@ -78,34 +78,34 @@ class DealerBoard(Protocol):
     landings: "Landings"
 
     def level(self, name: str) -> int:
-        """Return an input's level at the time of the input change that is being handled."""
+        """Return the level that input `name` had at the time of the edge that is handled now."""
 
     def emit(self, code: int, index: int = 0, place: int = 0) -> None:
-        """Report an event to the host."""
+        """Report the event `code`, with its `index` and `place`, to the host."""
 
     def is_halted(self) -> bool:
-        """Return whether motion is stopped until a command restarts it."""
+        """Return whether all motion is stopped until a command of the host restarts it."""
 
     def is_memory_low(self) -> bool:
-        """Return whether the board has no memory for more events."""
+        """Return whether stored events leave too little memory to start a motion."""
 
     def halt(self, reason: int) -> None:
-        """Stop all motion and report the reason."""
+        """Stop all motion, and report `reason` to the host."""
 
     def jam(self, place: int, index: int) -> None:
-        """Report card `index`, which is stuck at `place`."""
+        """Stop all motion, and report that card `index` is stuck at `place`."""
 
     def stall(self, motor: int) -> None:
-        """Report a motor that did not reach its position in time."""
+        """Stop all motion, and report that motor `motor` did not reach its sensor in time."""
 
     def on_arrived(self, index: int) -> None:
         """Handle the arrival of card `index` in the window."""
 
     def on_passed(self, index: int) -> None:
-        """Handle card `index`, which was detected after the gate."""
+        """Report that card `index` reached the beam after the gate, and to which outlet it goes."""
 
     def on_left_gate(self, index: int) -> None:
-        """Handle card `index`, which has left the gate."""
+        """Record that card `index` has left the gate and is falling to its outlet."""
 
     def on_lifted(self) -> None:
         """Handle the arrival of the lift at its upper end."""

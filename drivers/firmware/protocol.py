@@ -287,9 +287,7 @@ EVENT_MEMORY = 1024
 
 
 def layout() -> bytes:
-    """Return all layouts, events, results and sensors as one text, which is the same on every
-    platform.
-    """
+    """Return the definitions of the protocol as bytes, from which PROTOCOL_HASH is computed."""
     parts = ["dealtable wire %d" % VERSION, HOST_HEADER, BOARD_HEADER, READ_BODY]
     for kind in sorted(BODIES):
         parts.append("%02x%s" % (kind, BODIES[kind]))
@@ -310,14 +308,16 @@ PROTOCOL_HASH = hashlib.sha256(layout()).digest()[:8]
 def pack_host_frame(
     kind: int, session: int, number: int, seen: int, kept: int, *fields: int
 ) -> bytes:
-    """Pack one frame from the host, with `fields` as in BODIES[kind]."""
+    """Return one frame of the host without COBS and CRC. `fields` are the values for BODIES[kind].
+    `seen` is the last event that the host received, `kept` the last event on the host's disk.
+    """
     return struct.pack(HOST_HEADER, kind, session, number, seen, kept) + struct.pack(
         BODIES[kind], *fields
     )
 
 
 def next_number(number: int) -> int:
-    """Return the command number after `number`: 1…65535, then 1 again; 0 is not used."""
+    """Return the number of the command after command `number`: 1 after 65535, never 0."""
     return number % 0xFFFF + 1
 
 

@@ -1,6 +1,6 @@
-"""The reader board's core, which counts the announced cards and asks the engine to read each.
+"""The reader board's core, which counts cards and requests the face of each from the engine.
 
-A pulse of the trigger wire announces a card, or a LOOK if there is no wire (`asked`).
+A pulse of the trigger wire announces a card. Without a wire (`asked`), the host sends a LOOK.
 
 The engine (a code reader or a smart camera) is behind the HAL. The board reports its answer or its
 silence. The board decides nothing about a card.
@@ -18,7 +18,7 @@ ANSWER_SIZE = len(NO_READ)
 
 
 class ReaderCore(BoardCore):
-    """The core of the reader board: it counts the cards and asks the engine for their faces.
+    """The core of the reader board, which counts cards and requests their faces from the engine.
 
     Its HAL has the names of pins.py.
     """
@@ -52,15 +52,15 @@ class ReaderCore(BoardCore):
         )
 
     def totals(self) -> tuple[int, int]:
-        """Return the number of announced cards, and the number of READ events."""
+        """Return this attempt's number of announced cards, and its number of READ events."""
         return self.pulses, self.reads
 
     def is_polled(self) -> int:
-        """Return 1 if the host announces cards by LOOK, because there is no trigger wire."""
+        """Return 1 if the host announces cards by LOOK (there is no trigger wire), else 0."""
         return self.settings["asked"]
 
     def doing(self) -> int:
-        """Return HOLDING while the engine reads a card, else IDLE."""
+        """Return HOLDING while the board waits for an answer of the engine, else IDLE."""
         return protocol.IDLE if self._limit == NEVER_MS else protocol.HOLDING
 
     def is_busy(self) -> bool:
@@ -79,7 +79,9 @@ class ReaderCore(BoardCore):
         )
 
     def on_edge(self, name: str, value: int) -> None:
-        """Handle a pulse (a card is in the window) or a change of the engine's presence."""
+        """Begin a look if a pulse announces a card, or report that the engine is absent or back.
+        Ignore pulses outside an attempt, and all pulses if the host announces the cards.
+        """
         if name == "engine":
             self._engine_away = not value
             self.emit(protocol.ENGINE, place=1 if value else 0)
@@ -96,7 +98,7 @@ class ReaderCore(BoardCore):
         self._ask_engine()
 
     def on_answers(self) -> None:
-        """Handle the engine's answer to the latest shot. Late answers are dropped."""
+        """Report the engine's answer to the latest request. Drop answers to earlier requests."""
         for answer in self._engine.answers():
             latest = len(answer) == ANSWER_SIZE or answer[ANSWER_SIZE] == self._shot_number
             if self.is_busy() and latest:
@@ -106,25 +108,25 @@ class ReaderCore(BoardCore):
                     self._end_selftest(1)
 
     def on_time(self, until_ms: int) -> None:
-        """Handle the end of the time in which the engine must answer."""
+        """Report that the engine did not answer, if its deadline is `until_ms` or earlier."""
         if self._limit <= until_ms:
             self._on_no_answer()
 
     def _on_no_answer(self) -> None:
-        """Stop waiting for the engine, and send a READ without an answer."""
+        """Report an unreadable card, or a failed self-test, because the engine did not answer."""
         if self._selftest_ms == NEVER_MS:
             self._report_read(NO_READ)
         else:
             self._end_selftest(0)
 
     def _end_selftest(self, answered: int) -> None:
-        """Report whether the engine answered in the self-test, and after how many ms."""
+        """Report `answered` (1 if the engine answered, else 0) and the time of the self-test."""
         took = max(1, min(self.now - self._selftest_ms, MAX_COUNT))
         self._limit = self._selftest_ms = NEVER_MS
         self.emit(protocol.ENGINE, took, answered)
 
     def next_ms(self) -> int:
-        """Return the deadline of the engine's answer, or NEVER_MS."""
+        """Return the deadline of the engine's answer, or NEVER_MS if the board waits for none."""
         return self._limit
 
     def _ask_engine(self) -> None:

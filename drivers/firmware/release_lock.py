@@ -23,14 +23,16 @@ def is_lift_down(dealer: "DealerMachine") -> bool:
 
 
 def is_path_clear(dealer: "DealerMachine") -> bool:
-    """Return whether pockets, tray, window and path are empty, and the lift is down."""
+    """Return whether path, pockets and tray are empty, and the lift is down."""
     return is_lift_down(dealer) and not dealer.any_sees(
         POCKET_SENSORS + TRAY_SENSORS + PATH_SENSORS
     )
 
 
 def has_right_counts(dealer: "DealerMachine") -> bool:
-    """Return whether all fed cards have landed, and each pocket has its number of cards."""
+    """Return whether all fed cards landed, each pocket received `dealer.per_pocket` cards, and no
+    card was a stray. Return False before the first BEGIN.
+    """
     landed = dealer.landings.landed
     return (
         dealer.per_pocket > 0
@@ -42,8 +44,8 @@ def has_right_counts(dealer: "DealerMachine") -> bool:
 
 
 def has_right_sensors(dealer: "DealerMachine") -> bool:
-    """Return whether cards are in all pockets and nowhere else, lid closed and e-stop not
-    pressed.
+    """Return whether each pocket has cards, no other sensor detects a card, the lid is closed, and
+    the e-stop is not pressed.
     """
     return dealer.all_see(POCKET_SENSORS) and not dealer.any_sees(
         SOURCE_SENSORS + TRAY_SENSORS + PATH_SENSORS + ACCESS_SENSORS
@@ -51,7 +53,7 @@ def has_right_sensors(dealer: "DealerMachine") -> bool:
 
 
 def can_release(dealer: "DealerMachine") -> bool:
-    """Return whether this attempt's hands may be released."""
+    """Return whether counts, sensors and events of this attempt permit a release of the hands."""
     return (
         dealer.is_in_attempt()
         and not dealer.release_forbidden

@@ -1,4 +1,5 @@
-"""The HALs of the chip: pin numbers, and how each part moves. The tables define the wiring.
+"""The hardware layers (HALs) of both boards on the chip: pin numbers, moves, outputs and sensors.
+The tables define the wiring.
 
 Runs only on the RP2040. The core may be late, so these safeguards do not need it: steppers move
 only counted numbers of steps; the window's interrupt stops the feeder; low supply switches the
@@ -87,7 +88,7 @@ HOME_PROFILE = SpeedProfile(
     6_000, 6_000, 1, protocol.OUTLETS * GATE_PITCH
 )  # Against a stop: always slow.
 
-# 20 V and 21 V of 24, as readings: 36.3 V would be 65535.
+# 20 V and 21 V of 24, as samples of the ADC: 36.3 V would be 65535.
 SUPPLY_LOW = 36_100
 SUPPLY_RESTORED = 37_900
 
@@ -101,7 +102,7 @@ ENGINE_BYTES = 256  # Bytes of an answer and a margin. A longer line is noise.
 
 
 class Rp2Hal:
-    """The pins that both kinds of board have."""
+    """The base class of both boards' HALs, which has the unique id and collects input changes."""
 
     kind = protocol.HAL_RP2
 
@@ -111,24 +112,24 @@ class Rp2Hal:
         self._ring = EdgeRing()
 
     def reset_cause(self) -> int:
-        """Return the cause of the last reset, one of RESET_…"""
+        """Return the cause of the chip's last reset, RESET_POWER or RESET_WATCHDOG."""
         if machine.reset_cause() == machine.WDT_RESET:
             return protocol.RESET_WATCHDOG
         return protocol.RESET_POWER
 
     def edges(self) -> "list[tuple[int, str, int]]":
-        """Return (t_ms, name, value) of every change since the last call, oldest first."""
+        """Return all input changes since the last call, oldest first, as (t_ms, name, value)."""
         if not self._edges:
             return NO_EDGES
         edges, self._edges = self._edges, []
         return edges
 
     def update(self, now_ms: int) -> bool:
-        """Collect the changes up to `now_ms`, and return whether the core has to handle any."""
+        """Collect input changes up to `now_ms`. Return whether the core must handle any of them."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """Switch off every output before the chip is given to a technician."""
+        """Switch off all motors before the chip restarts. This base class has no motors."""
 
     def _collect_lost(self, now_ms: int) -> None:
         lost = self._ring.pop_lost()
@@ -137,10 +138,7 @@ class Rp2Hal:
 
 
 class WindowInput(InterruptInput):
-    """The input of the window sensor, which stops the feeder in its interrupt.
-
-    It stops the feeder independently of the core.
-    """
+    """The input of the window sensor: its interrupt stops the feeder, independently of the core."""
 
     def __init__(self, ring: EdgeRing, number: int, pin: int, feed: Stepper) -> None:
         self._feed = feed
@@ -152,7 +150,7 @@ class WindowInput(InterruptInput):
 
 
 class Rp2DealerHal(Rp2Hal):
-    """The pins of the dealer board."""
+    """The HAL of a dealer board on the chip: its sensors, motors and other outputs."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,7 +173,7 @@ class Rp2DealerHal(Rp2Hal):
         self._register = ShiftRegister(REGISTER_SPI, REGISTER)
         self._supply = SupplyMonitor(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RESTORED)
         bits = self._register.read()
-        self._raw_bits = bits  # Of the register at its last reading.
+        self._raw_bits = bits  # Of the register when it was last read.
         self._slow = DebouncedBits(bits, GATE_BITS)
         self._gate_at = DebouncedInput(_gate_outlet(bits >> GATE_BITS))
         self._levels: dict[str, Callable[[], int]] = {"supply": self._supply.value}
@@ -194,18 +192,18 @@ class Rp2DealerHal(Rp2Hal):
         self._switch_drives()
 
     def read(self, name: str) -> int:
-        """Return the present level of an input. Slow inputs are debounced."""
+        """Return the present level of input `name`. Slow inputs are debounced."""
         level = self._levels.get(name)
         if level is not None:
             return level()
         return self._gate_at.value if name == "gate_at" else self._slow.bits >> SLOW_BITS[name] & 1
 
     def set(self, name: str, value: int) -> None:
-        """Set an output."""
+        """Set the output `name` to the level `value`."""
         self._outputs[name](value)
 
     def update(self, now_ms: int) -> bool:
-        """Collect changes up to `now_ms`, and move the gate."""
+        """Collect input changes, and update the gate drive. Return whether any input changed."""
         self._now = now_ms
         for at, number, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, FAST[number][0], value))
@@ -218,7 +216,7 @@ class Rp2DealerHal(Rp2Hal):
         return bool(self._edges)
 
     def stop(self) -> None:
-        """Switch the drives off, and stop every output."""
+        """Switch the drives off, and stop every motor."""
         self._enable.value(0)
         self._feed.stop()
         self._pass.stop()
@@ -233,7 +231,7 @@ class Rp2DealerHal(Rp2Hal):
         return InterruptInput(self._ring, number, pin)
 
     def _switch_drives(self) -> None:
-        """Switch the drives on, or off if the supply is too low for safe moves."""
+        """Switch the drives on, or stop all motors if the supply voltage is too low."""
         if self._supply.value():
             self.stop()
         else:
@@ -276,7 +274,7 @@ class Rp2DealerHal(Rp2Hal):
         self._shuffle.duty_u16(SHUFFLE_DUTY if value else 0)
 
     def _set_lift(self, value: int) -> None:
-        """Drive the lift up, drive it down, or switch its motor off.
+        """Drive the lift up (LIFT_UP) or down (LIFT_DOWN), or switch its motor off (LIFT_STAY).
 
         End switches cut the current at both ends.
         """
@@ -297,9 +295,9 @@ class Rp2DealerHal(Rp2Hal):
 
 
 class Rp2ReaderHal(Rp2Hal):
-    """The pins of the reader board.
+    """The HAL of a reader board on the chip: the trigger pulse, and the engine on a UART.
 
-    For each shot the engine on the UART receives a line `S shot`. It answers with a line `R shot
+    For each request the engine on the UART gets a line `S shot`. It answers with a line `R shot
     face back up confidence`, all numbers as in READ.
     """
 
@@ -316,23 +314,23 @@ class Rp2ReaderHal(Rp2Hal):
         self._room = memoryview(bytearray(ENGINE_BYTES))
 
     def read(self, name: str) -> int:
-        """Return the present level of an input. The board cannot detect the engine."""
+        """Return the level of input `name`. `engine` is always 1: the board cannot detect it."""
         return 1 if name == "engine" else self._pulse.value()
 
     def set(self, name: str, value: int) -> None:
-        """Set an output. The only output triggers the engine."""
+        """Send a request with the shot number `value` to the engine. The only output is `shoot`."""
         self._engine.write(b"S %d\n" % value)
 
     def answers(self) -> "list[tuple[int, ...]]":
-        """Return (face, back, face_up, confidence, shot) of every answer since the last call."""
+        """Return the new answers of the engine, each as (face, back, face_up, confidence, shot)."""
         if not self._answers:
             return NO_ANSWERS
         answers, self._answers = self._answers, []
         return answers
 
     def update(self, now_ms: int) -> bool:
-        """Collect the pulses and answers up to `now_ms`, and return whether the core has to
-        handle any.
+        """Collect pulses and answers of the engine up to `now_ms`. Return whether the core must
+        handle any of them.
         """
         for at, _, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, "pulse", value))

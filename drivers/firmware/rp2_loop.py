@@ -1,4 +1,4 @@
-"""The main loop of the chip, and the times at which it collects garbage."""
+"""The main loop of the chip, and the times of its garbage collections."""
 
 import gc
 import time
@@ -15,14 +15,16 @@ IDLE_INTERVAL_MS = 1000
 
 
 class GarbageSchedule:
-    """The times of garbage collections: at the start of a calm period, then once a second."""
+    """The times of garbage collections: one when a pause becomes harmless, then one each second."""
 
     def __init__(self) -> None:
         self._could_pause = False
         self._last_ms = -MIN_INTERVAL_MS
 
     def is_due(self, now_ms: int, can_pause: bool) -> bool:
-        """Return whether to collect garbage now. `can_pause`: a pause does no harm now."""
+        """Return whether to collect garbage now: a pause must be harmless (`can_pause`), and the
+        last collection must be long enough ago.
+        """
         if not can_pause:
             self._could_pause = False
             return False
@@ -48,7 +50,7 @@ FLUSH_MS = 50
 
 
 class ChipLoop:
-    """The loop of one board on the chip. `trial`: its firmware is new and not confirmed yet."""
+    """The main loop of one board on the chip. `trial` is True if no host has used its firmware."""
 
     def __init__(
         self,
@@ -72,7 +74,7 @@ class ChipLoop:
         board.allow_service()
 
     def run_once(self) -> None:
-        """Run one turn of the loop. The core is stepped only if it has work."""
+        """Read serial line and pins, run the core if it has work, and collect garbage if due."""
         self._watchdog.feed()
         now = self._clock.now_ms()
         rx = self._line.read()
@@ -107,7 +109,7 @@ class ChipLoop:
             machine.reset()
 
     def _enter_service(self) -> None:
-        """Restart without the firmware, so that a technician gets the prompt."""
+        """Stop the motors, and restart the chip at MicroPython's prompt for a technician."""
         self._hal.stop()
         self._save("service", b"1")
         time.sleep_ms(FLUSH_MS)
@@ -115,7 +117,7 @@ class ChipLoop:
 
 
 def run(loop: ChipLoop) -> None:
-    """Run the loop forever. The watchdog resets a hung loop."""
+    """Repeat `loop.run_once` forever. The watchdog resets a hung loop."""
     gc.collect()
     while True:
         loop.run_once()

@@ -1,4 +1,4 @@
-"""The stepper motors of the chip: the PIO makes the steps of each move.
+"""Stepper motors on the chip. The chip's programmable I/O (PIO) makes the steps of each move.
 
 The DMA feeds the words of a move to a state machine of the PIO. A started move needs no processor
 time and ends after its counted steps. No steps are made in any other way.
@@ -22,7 +22,7 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
 def _step_program() -> None:
-    """Make the steps that one word (a 32-bit number) from the queue describes.
+    """Take a 32-bit word from the PIO's queue, and make the steps that the word describes.
 
     The word has steps - 1 in its low half, and the wait cycles of each step in its high half.
     """
@@ -41,7 +41,7 @@ def _step_program() -> None:
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
 def _pulse_program() -> None:
-    """Make one pulse, whose length in cycles is two more than the number from the queue."""
+    """Take a number n from the PIO's queue, and make one pulse of n + 2 cycles."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
     mov(x, osr)  # type: ignore[name-defined]  # noqa: F821
@@ -59,9 +59,9 @@ class StepSequence:
     """
 
     def __init__(self, profile: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
-        """Prepare a move of `steps` steps, followed by `creep` slow ones.
+        """Prepare a move of `steps` steps with speed ramps, followed by `creep` slow steps.
 
-        `back` is 1 for a move in reverse.
+        `back` is 1 for a move in reverse, otherwise 0.
         """
         row = trapezoid(profile, steps, creep)
         self.reverse = back
@@ -85,7 +85,7 @@ class Stepper:
         self._ctrl = self._dma.pack_ctrl(size=_WORD, inc_write=False, treq_sel=number)
 
     def begin(self, move: StepSequence) -> None:
-        """Start this move, and discard any other."""
+        """Start `move`, and discard the rest of an unfinished move."""
         self.stop()
         self._direction.value(move.reverse)
         self._dma.config(
@@ -94,20 +94,20 @@ class Stepper:
         self._machine.active(1)
 
     def stop(self) -> None:
-        """Stop stepping, and discard the rest of the move."""
+        """Stop the motor, and discard the rest of its move."""
         self._machine.active(0)
         self._dma.active(0)
         self._machine.init(_step_program, freq=CLOCK_HZ, set_base=self._step)
 
     def halt_in_irq(self) -> None:
-        """Stop stepping, from an interrupt; this allocates no memory."""
+        """Stop the motor. An interrupt handler may call this, because it allocates no memory."""
         self._machine.active(0)
 
 
 class Pulser:
     """A pin that makes pulses of one length, on state machine `number` of the PIO.
 
-    They end without the core.
+    A pulse ends without the core.
     """
 
     def __init__(self, number: int, pin: int, length_us: int) -> None:
@@ -135,7 +135,7 @@ class GateDrive:
     def __init__(
         self, stepper: Stepper, profile: SpeedProfile, home_profile: SpeedProfile, pitch: int
     ) -> None:
-        """Drive the gate with `stepper`.
+        """Prepare the moves over one to four outlets, both ways, and the move to the end stop.
 
         `profile` is for moves between outlets, `home_profile` for the move against the end stop.
         """
@@ -152,7 +152,7 @@ class GateDrive:
         self._was_homed = False
 
     def aim(self, outlet: int, seen: int, now_ms: int) -> None:
-        """Start a move of the gate to `outlet`. A present move is finished first."""
+        """Move the gate from `seen` (see update) to `outlet`. A running move is finished first."""
         self._target = outlet
         self._was_homed = False
         if self._state == IDLE:
@@ -164,9 +164,9 @@ class GateDrive:
         self._state = IDLE
 
     def update(self, seen: int, now_ms: int) -> None:
-        """Handle the position that the gate's magnets report (an outlet or GATE_MOVING).
+        """Check whether the present move has ended, and start the next move if one is needed.
 
-        Start the next move if one is due.
+        `seen` is the position that the gate's magnets report: an outlet or GATE_MOVING.
         """
         if self._state == IDLE:
             return

@@ -1,4 +1,4 @@
-"""The sensors of the chip: interrupts report fast ones, and a shift register has slow ones.
+"""The sensor inputs of the chip. Fast inputs use interrupts; a shift register reads slow inputs.
 
 Interrupts store the edges of fast sensors in a ring buffer. An interrupt handler allocates no
 memory and cannot fail. Edges that do not fit are counted.
@@ -18,7 +18,7 @@ RISING = machine.Pin.IRQ_RISING
 BOTH_EDGES = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
 NO_EDGES: "list[tuple[int, int, int]]" = []  # A shared constant; never changed.
 REGISTER_HZ = 2_000_000
-STABLE_READINGS = 3  # Equal readings in a row that a slow sensor needs.
+STABLE_READINGS = 3  # Equal samples in a row that a slow sensor needs.
 
 
 class EdgeRing:
@@ -46,13 +46,13 @@ class EdgeRing:
         self._head = after
 
     def pop_lost(self) -> int:
-        """Return the number of edges that were lost since the last call."""
+        """Return how many edges the full ring could not store since the last call."""
         lost = self._lost
         new, self._lost_reported = (lost - self._lost_reported) & 0xFFFF, lost
         return new
 
     def pop_edges(self, now_ms: int) -> "list[tuple[int, int, int]]":
-        """Return and remove (t_ms, number, value) of the stored edges, on the clock of `now_ms`."""
+        """Remove and return all edges as (t_ms, number, value). `now_ms` is the present t_ms."""
         if self._tail == self._head:
             return NO_EDGES
         edges = []
@@ -66,7 +66,7 @@ class EdgeRing:
 
 
 class InterruptInput:
-    """One fast input, whose interrupt stores each change even while the loop is late.
+    """A fast input with an interrupt handler, which stores each edge even while the loop is late.
 
     It stores the edges in `ring`, under `number`. Two edges while interrupts are off (the chip
     writes its flash) give one call of the handler; the pin's flags show both.
@@ -80,11 +80,11 @@ class InterruptInput:
         self._pin.irq(handler=self._on_interrupt, trigger=BOTH_EDGES, hard=True)
 
     def value(self) -> int:
-        """Return the present level."""
+        """Return the present level of the input."""
         return self._pin.value()
 
     def on_rise(self) -> None:
-        """React to a rising edge inside the interrupt. Subclasses override this."""
+        """React to a rising edge inside the interrupt. Only a subclass does anything here."""
 
     def _on_interrupt(self, pin: machine.Pin) -> None:
         flags = self._irq.flags()
@@ -99,7 +99,7 @@ class InterruptInput:
 
 
 class DebouncedInput:
-    """A slow input, whose value changes only after STABLE_READINGS equal readings."""
+    """A slow input. Its debounced value changes after STABLE_READINGS equal samples in a row."""
 
     def __init__(self, value: int) -> None:
         self.value = value
@@ -107,7 +107,7 @@ class DebouncedInput:
         self._agreed = STABLE_READINGS
 
     def update(self, value: int) -> bool:
-        """Add a reading, and return whether the debounced value changed."""
+        """Add the sample `value` of the input, and return whether the debounced value changed."""
         if value != self._raw:
             self._raw = value
             self._agreed = 0
@@ -119,14 +119,14 @@ class DebouncedInput:
         return False
 
     def is_stable(self) -> bool:
-        """Return whether enough equal readings have confirmed the value."""
+        """Return whether the last STABLE_READINGS samples were equal to the debounced value."""
         return self._agreed == STABLE_READINGS and self._raw == self.value
 
 
 class DebouncedBits:
     """Slow inputs as the bits of one number, each debounced separately.
 
-    `bits` is the debounced word, `is_stable` whether all inputs are confirmed.
+    `bits` is the debounced number. `is_stable` is True if every input is stable.
     """
 
     def __init__(self, bits: int, count: int) -> None:
@@ -136,7 +136,7 @@ class DebouncedBits:
         self.is_stable = True
 
     def update(self, bits: int) -> bool:
-        """Add a reading of all bits, and return whether any debounced bit changed."""
+        """Add a sample of all inputs, and return whether any debounced bit changed."""
         if self.is_stable and bits == self._raw:
             return False
         self._raw = bits
@@ -152,7 +152,7 @@ class DebouncedBits:
 
 
 class ShiftRegister:
-    """Sixteen inputs on two chained shift registers, which an SPI reads.
+    """Sixteen inputs on two chained shift registers, which the chip reads over SPI.
 
     `pins`: clock, latch, data. The latch may be on an unused output of the SPI. The last bit
     shifted out is bit 0. An unplugged cable reads as all ones.
@@ -172,7 +172,7 @@ class ShiftRegister:
         self._word = bytearray(2)
 
     def read(self) -> int:
-        """Return the sixteen inputs as the bits of a number."""
+        """Read the sixteen inputs, and return them as the bits of a number."""
         self._latch.value(1)
         self._spi.readinto(self._word)
         self._latch.value(0)
@@ -180,11 +180,11 @@ class ShiftRegister:
 
 
 class SupplyMonitor:
-    """The motors' supply voltage on an ADC pin.
+    """The monitor of the motors' supply voltage, which an ADC pin measures.
 
     The value is 1 while the voltage is too low. A divider makes the voltage small enough for the
     pin. After low voltage it must rise above `restored`, so that the value does not flutter. Both
-    limits are readings, 0…65535.
+    limits are samples, 0…65535.
     """
 
     def __init__(self, pin: int, low: int, restored: int) -> None:
@@ -198,7 +198,7 @@ class SupplyMonitor:
         return self._state.value
 
     def update(self) -> bool:
-        """Measure once, and return whether the debounced value changed."""
+        """Measure the voltage once, and return whether the debounced value changed."""
         reading = self._adc.read_u16()
         limit = self._restored if self._state.value else self._low
         return self._state.update(1 if reading < limit else 0)

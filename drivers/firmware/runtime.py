@@ -1,4 +1,4 @@
-"""The functions that differ between the chip and a host: the clock, and byte streams for poll.
+"""A clock and byte streams that work both on the chip and on a computer.
 
 A stream is a pty, the chip's USB serial or a socket's descriptor. Streams are unbuffered on every
 interpreter, because poll does not count buffered bytes. MicroPython reads one byte at a time: its
@@ -21,8 +21,8 @@ WRITE_PIECE = 64
 
 
 class BoardClock:
-    """A clock of whole milliseconds since its creation, which, unlike the chip's clock, never
-    overflows.
+    """A clock that counts whole milliseconds from its creation. It never overflows, unlike the
+    clock of the chip.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class BoardClock:
         self._last = self._ticks()
 
     def now_ms(self) -> int:
-        """Return the present time; call it at least once an hour."""
+        """Return the time in ms. Call it at least once an hour: the chip's own clock overflows."""
         ticks = self._ticks()
         if MICROPYTHON:
             clock: Any = time
@@ -48,7 +48,7 @@ class BoardClock:
 
 
 class Stream:
-    """One end of a serial line. `source` and `sink` are unbuffered files."""
+    """One end of a serial line, read from the unbuffered file `source` and written to `sink`."""
 
     def __init__(self, source: "BinaryIO", sink: "BinaryIO") -> None:
         self.source = source
@@ -63,9 +63,8 @@ class Stream:
             self.read = self._read_bytes  # type: ignore[method-assign]
 
     def read(self) -> bytes | None:
-        """Return the received bytes, perhaps none, without waiting.
-
-        Return None if no program has the other end open.
+        """Return received bytes without waiting, or None if no program has opened the other end.
+        Without received bytes, return b"".
         """
         data = b""
         while len(data) < MAX_READ:
@@ -82,7 +81,7 @@ class Stream:
         return data
 
     def _read_bytes(self) -> bytes | None:
-        """Read the received bytes one by one into a preallocated buffer, and return them."""
+        """Do the task of `read` on the chip: read byte by byte into a buffer allocated once."""
         length = 0
         while length < MAX_READ:
             waits = False
@@ -103,10 +102,7 @@ class Stream:
             return False
 
     def write(self, data: bytes) -> None:
-        """Write as much as the line accepts now.
-
-        The rest is lost, as on an unplugged cable.
-        """
+        """Write the bytes that the line accepts now. The rest is lost, as on an unplugged cable."""
         while data:
             ready = self._writable.poll(0)
             if not ready or not ready[0][1] & select.POLLOUT:
@@ -117,16 +113,13 @@ class Stream:
                 return
 
     def write_all(self, data: bytes) -> None:
-        """Write all of `data`, and wait while the line is full.
-
-        Raises OSError without a peer.
-        """
+        """Write all of `data`. Wait while the line is full. Raises OSError without a peer."""
         while data:
             data = data[self._sink.write(data) or 0 :]
 
 
 def open_stream(source: int, sink: int) -> Stream:
-    """Return a stream over two file descriptors of this process, and keep both open."""
+    """Return a stream that reads from descriptor `source` and writes to descriptor `sink`."""
     if sys.implementation.name == "micropython":
         return Stream(open(source, "rb"), open(sink, "wb"))
     return Stream(open(source, "rb", buffering=0), open(sink, "wb", buffering=0))

@@ -24,10 +24,7 @@ class BoardSettings:
         return self._values[name]
 
     def change(self, setting: int, value: int) -> bool:
-        """Change a setting by its id.
-
-        Return False if the id is unknown or the value is out of bounds.
-        """
+        """Change the setting with id `setting` to `value`, or return False if either is invalid."""
         if setting not in self._table:
             return False
         name, _, least, most = self._table[setting]
@@ -39,7 +36,7 @@ class BoardSettings:
         return True
 
     def pack(self) -> bytes:
-        """Return all ids and values as bytes, sorted by id, to store them or for the CRC."""
+        """Return the ids and values of all settings as bytes, sorted by id."""
         rows = [
             struct.pack(_PACKED, setting, self._values[self._table[setting][0]])
             for setting in sorted(self._table)
@@ -47,11 +44,11 @@ class BoardSettings:
         return b"".join(rows)
 
     def restore(self, packed: bytes) -> None:
-        """Load the bytes of an earlier `pack`, and ignore unknown ids and invalid values."""
+        """Restore settings from `packed` (see `pack`). Ignore unknown ids and invalid values."""
         for at in range(0, len(packed) - _SIZE + 1, _SIZE):
             setting, value = struct.unpack(_PACKED, packed[at : at + _SIZE])
             self.change(setting, value)
 
     def crc(self) -> int:
-        """Return the CRC-32 of all settings, as `pack` returns them."""
+        """Return the CRC-32 of the bytes that `pack` returns."""
         return binascii.crc32(self.pack())

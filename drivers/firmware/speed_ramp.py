@@ -1,4 +1,4 @@
-"""Speed ramps of a stepper: a trapezoid of counted steps. Pure.
+"""Speed ramps of a stepper motor, which speeds up, runs and slows down in counted steps. Pure.
 
 A move is a row of (steps, cycles): a number of steps, and the PIO cycles of each. The step counts
 always add up to the requested steps, at any speed.
@@ -36,10 +36,10 @@ class SpeedProfile:
 
 
 def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
-    """Return a move as a row of number pairs: speed up, run, slow down, then `creep` slow steps.
+    """Return a move of `steps` steps, then `creep` slow steps, as pairs (steps, cycles per step).
 
-    A row contains pairs of a number of steps and the cycles of each. A short move slows down before
-    it reaches the top speed. Raises ValueError for more steps than the profile allows.
+    The motor speeds up, runs, slows down and then makes the slow steps. A short move slows
+    down before it reaches the top speed. Raises ValueError if the profile allows fewer steps.
     """
     if steps < 0 or creep < 0 or steps + creep > profile.max_steps:
         raise ValueError("more steps than there is way")
@@ -57,9 +57,9 @@ def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[
 
 
 def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
-    """Return the row of a move as words (32-bit numbers) for the PIO, one for each pair.
+    """Return the move `row` as 32-bit words for the PIO, one for each pair (steps, cycles).
 
-    The low half of a word has steps - 1.
+    The low half of a word has steps - 1, the high half the wait cycles of each step.
     """
     return array.array(
         "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]
@@ -67,7 +67,7 @@ def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
 
 
 def duration_ms(row: "list[tuple[int, int]]") -> int:
-    """Return the duration of a move, given as its row, in whole milliseconds, rounded up."""
+    """Return the duration of the move `row` in ms, rounded up (by 1 ms if it is a whole number)."""
     # A word is fetched in two cycles.
     return sum([steps * cycles + 2 for steps, cycles in row]) // (CLOCK_HZ // 1000) + 1
 

@@ -34,7 +34,7 @@ class FirmwareImage(Struct, frozen=True, gc=False):
 
 
 def own_image() -> FirmwareImage:
-    """Return the firmware that belongs to this program. Raises OSError."""
+    """Return the firmware that is part of this program's package. Raises OSError."""
     folder = resources.files("drivers.firmware")
     files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(".py")}
     main = resources.files("drivers.flash.chip").joinpath("main.py").read_bytes()
@@ -44,7 +44,7 @@ def own_image() -> FirmwareImage:
 class Slot:
     """One of the two folders of a chip that hold a firmware, `a` or `b`.
 
-    `chip/main.py` selects one.
+    `chip/main.py` selects the slot to run.
     """
 
     def __init__(self, name: str) -> None:
@@ -52,24 +52,21 @@ class Slot:
         self.name = name
 
     def path(self, name: str) -> str:
-        """Return the path of the file with this name."""
+        """Return the path of the firmware file `name` in this slot."""
         return f"{self.name}/firmware/{name}"
 
     def folders(self) -> tuple[str, ...]:
-        """Return the folders that the slot needs, the outer ones first."""
+        """Return the paths of the slot's folder and of the folder inside it, in this order."""
         return self.name, f"{self.name}/firmware"
 
     def other(self) -> "Slot":
-        """Return the other slot."""
+        """Return the other slot of the chip."""
         first, second = SLOTS
         return Slot(second if self.name == first else first)
 
 
 class FlashError(Exception):
-    """A board cannot be flashed, or was not flashed.
-
-    The text names the firmware that the board runs now.
-    """
+    """A board cannot be flashed, or was not flashed. The text gives the reason."""
 
 
 class NoBoardFound(FlashError):
@@ -77,12 +74,12 @@ class NoBoardFound(FlashError):
 
 
 class FlashRefused(FlashError):
-    """The board refuses a request, or it is of another kind than the named one."""
+    """The board refuses a request, lacks a named setting, or is not of the expected kind."""
 
 
 class WrongHash(FlashError):
-    """The files read back differ from the files written."""
+    """The files on the board, read back, differ from the files that were written."""
 
 
 class FirmwareRolledBack(FlashError):
-    """The new firmware did not answer correctly, so the board runs the previous one."""
+    """The new firmware does not answer after the flash, or another firmware answers."""

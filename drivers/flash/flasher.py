@@ -1,7 +1,7 @@
-"""The steps of a flash, and the queries to a running firmware that they need.
+"""The flasher, which writes new firmware to a board, and the queries to a running firmware.
 
-A flash writes the new firmware beside the old one, restarts, reads it back, tries it, and then
-commits it.
+A flash writes the new firmware beside the old one, restarts the board, reads the files back, tries
+the new firmware, and then removes the old one.
 """
 
 import termios
@@ -46,9 +46,9 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class BoardQuery:
-    """A serial line to the firmware of one board, for a few requests; a context manager.
+    """A context manager that opens a serial line to one board's firmware, for a few requests.
 
-    It needs no Link. Raises PortMissing or PortBusy. `clock` returns monotonic seconds. `session`
+    No Link is needed. Raises PortMissing or PortBusy. `clock` returns monotonic seconds. `session`
     is a session number that was not used before.
     """
 
@@ -74,9 +74,8 @@ class BoardQuery:
             self._serial.close()
 
     def hello(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome | None:
-        """Send HELLO until a firmware answers.
-
-        Return None if no answer comes within `timeout_s` seconds.
+        """Send HELLO until a firmware answers, and return its WELCOME. Return None if the line
+        fails or no answer comes within `timeout_s` seconds.
         """
         word = b"\0" + frames.encode_host_frame(protocol.HELLO, self._session, 0, 0, 0, None)
         answer = self._exchange(word, lambda frame: isinstance(frame, Welcome), timeout_s)
@@ -125,7 +124,7 @@ class ProgressReporter(Protocol):
         """Show the name of the step that begins."""
 
     def wrote(self, size: int) -> None:
-        """Add `size` bytes to the bytes written to the board."""
+        """Add `size` to the shown number of bytes that were written to the board."""
 
 
 class FlashHost(NamedTuple):
@@ -141,12 +140,12 @@ class FlashHost(NamedTuple):
 
 
 def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) -> list[str]:
-    """Return the names of the files that are missing or different on the board."""
+    """Return the names of the files of `image` that are missing or different in `slot`."""
     return [name for name, digest in image.digests() if prompt.digest(slot.path(name)) != digest]
 
 
 class Flasher:
-    """The writer of firmware to one board of kind `kind` at one port."""
+    """A flasher, which writes the firmware `image` to the board of kind `kind` at port `port`."""
 
     def __init__(
         self,
@@ -174,14 +173,18 @@ class Flasher:
         return welcome
 
     def is_running_image(self, welcome: Welcome | None) -> bool:
-        """Return True if the board reports that it runs exactly this firmware."""
+        """Return True if `welcome` is not None and reports the hash of this flasher's image."""
         return welcome is not None and welcome.firmware_hash == self._image.hash
 
     def find_differing_files(self) -> list[str]:
-        """Return the names of the files that differ on a board that waits at its prompt."""
+        """Return the names of image files that are missing or different on the board.
+
+        The board must be at its prompt. The compared slot is the slot that is not on trial.
+        Without such a slot, all files are missing.
+        """
         with self._prompt() as prompt:
             self._check_kind(prompt)
-            if (slot := _running_slot(prompt)) is None:
+            if (slot := _tested_slot(prompt)) is None:
                 return sorted(self._image.files)
             return find_differing(prompt, self._image, slot)
 
@@ -189,12 +192,12 @@ class Flasher:
         """Write the firmware to the board, and return the WELCOME of the new firmware.
 
         Raises FlashError (FlashRefused, WrongHash, FirmwareRolledBack, NoBoardFound), PortBusy or
-        PortMissing. The message names the firmware that the board runs.
+        PortMissing.
         """
-        self._enter_prompt()
+        self._request_prompt()
         with self._prompt_within(RESTART_TIMEOUT_S) as prompt, _restart_on_failure(prompt):
             self._check_kind(prompt)
-            old = _running_slot(prompt)
+            old = _tested_slot(prompt)
             new = Slot("a") if old is None else old.other()
             main = prompt.read(MAIN_FILE)
             self._write(prompt, new)
@@ -209,7 +212,7 @@ class Flasher:
         self._await_new_firmware(old)
         if old is not None:
             self._reporter.step("removing the old firmware")
-            self._enter_prompt()
+            self._request_prompt()
             with self._prompt_within(RESTART_TIMEOUT_S) as prompt:
                 prompt.replace(SLOT, new.name.encode())
                 prompt.remove_folder(old.name)
@@ -217,7 +220,7 @@ class Flasher:
         return self._await_new_firmware(old)
 
     def configure(self, settings: Iterable[tuple[str, int]]) -> None:
-        """Change settings by name on a running board. Raises FlashRefused."""
+        """Set each (name, value) of `settings` on a board that runs firmware. Raises FlashError."""
         with self._query() as greeting:
             if greeting.hello() is None:
                 raise NoBoardFound(f"port {self._port}: no firmware answers")
@@ -233,8 +236,8 @@ class Flasher:
 
     # The single steps.
 
-    def _enter_prompt(self) -> None:
-        """Make the board wait at MicroPython's prompt."""
+    def _request_prompt(self) -> None:
+        """Request a restart at the prompt if a firmware answers at the port, else do nothing."""
         if self.query_board() is None:
             return  # The board may already be at its prompt.
         self._reporter.step("asking the board for the chip")
@@ -279,9 +282,9 @@ class Flasher:
         )
 
     def _await_new_firmware(self, old: Slot | None) -> Welcome:
-        """Return the WELCOME of the new firmware, which runs on trial.
+        """Wait until the new firmware answers, and return its WELCOME.
 
-        Raises FirmwareRolledBack if another firmware or no firmware answers.
+        Raises FirmwareRolledBack if another or no firmware answers. `old` is the old slot, if any.
         """
         until_s = self._host.clock() + (TRIAL_TIMEOUT_S if old else RESTART_TIMEOUT_S)
         while self._host.clock() < until_s:
@@ -312,7 +315,9 @@ class Flasher:
         return MicroPythonPrompt(self._port, self._baud)
 
     def _prompt_within(self, timeout_s: float) -> MicroPythonPrompt:
-        """Return the prompt of a restarting board within the time limit. Raises NoBoardFound."""
+        """Wait until the prompt of a restarting board answers, and return it, ready to be opened.
+        Raises NoBoardFound after `timeout_s` seconds without an answer.
+        """
         until_s = self._host.clock() + timeout_s
         while True:
             try:
@@ -332,7 +337,7 @@ class Flasher:
 
 @contextmanager
 def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
-    """Restart the board with its previous firmware if the `with` block raises FlashError."""
+    """Restart the board if the `with` block raises FlashError, and raise the error again."""
     try:
         yield
     except FlashError:
@@ -341,8 +346,10 @@ def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
         raise
 
 
-def _running_slot(prompt: MicroPythonPrompt) -> Slot | None:
-    """Return the slot of the firmware that the board runs, or None if there is none."""
+def _tested_slot(prompt: MicroPythonPrompt) -> Slot | None:
+    """Return the slot of the firmware that is not on trial, or None if the board has no file
+    `slot`.
+    """
     state = prompt.read(SLOT)
     return (
         None if state is None else Slot(choose_slot(state.decode(errors="replace"))[2].split()[0])

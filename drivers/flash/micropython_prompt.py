@@ -1,6 +1,6 @@
-"""MicroPython's prompt on a serial port, through mpremote: write files, read files, and restart.
+"""MicroPython's prompt on a serial port, which writes and reads files and restarts a board.
 
-mpremote is an extra (`pip install 'dealtable[pi]'`), imported when a port is opened.
+It uses mpremote, an extra (`pip install 'dealtable[pi]'`), imported when a port is opened.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ ProgressCallback = Callable[[int], None]
 
 
 class MicroPythonPrompt:
-    """MicroPython's raw prompt at the port `path`; a context manager.
+    """A context manager for MicroPython's raw prompt at the port `path`.
 
     Raises NoBoardFound, or FlashError if the line fails.
     """
@@ -31,7 +31,7 @@ class MicroPythonPrompt:
         self._transport: Any = None
 
     def __enter__(self) -> Self:
-        """Open the port exclusively, and stop the running program."""
+        """Open the port exclusively, and stop the program that runs on the board."""
         try:
             from mpremote.transport import TransportError
             from mpremote.transport_serial import SerialTransport
@@ -60,24 +60,26 @@ class MicroPythonPrompt:
                 transport.close()
 
     def run(self, code: str) -> str:
-        """Run a few lines of Python and return their output."""
+        """Run `code` (a few lines of Python) on the board, and return its output."""
         with self._translate_errors():
             return bytes(self._transport.exec(code)).decode(errors="replace").strip()
 
     def exists(self, path: str) -> bool:
-        """Return True if a file exists and can be read."""
+        """Return whether `path` is a file on the board that can be opened."""
         code = f"try:\n open({path!r}).close()\n print(1)\nexcept OSError:\n print(0)"
         return self.run(code) == "1"
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's bytes, or None if there is no such file."""
+        """Return the bytes of the file `path` on the board, or None if it cannot be opened."""
         if not self.exists(path):
             return None
         with self._translate_errors():
             return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
 
     def write(self, path: str, content: bytes, progress: ProgressCallback = lambda _: None) -> None:
-        """Write a file. `progress` receives the number of newly written bytes after each piece."""
+        """Write `content` to the file `path` on the board.
+        `progress` receives the number of newly written bytes after each piece.
+        """
         done = 0
 
         def told(written: int, _: int) -> None:
@@ -91,12 +93,12 @@ class MicroPythonPrompt:
             )
 
     def replace(self, path: str, content: bytes) -> None:
-        """Write a file so that a power cut leaves either the old or the new one."""
+        """Write `content` to the file `path`. A power cut leaves the old file or the new file."""
         self.write(f"{path}.new", content)
         self.run(f"import os\nos.rename({path + '.new'!r}, {path!r})")
 
     def digest(self, path: str) -> bytes | None:
-        """Return the SHA-256 of a file, or None if there is no such file.
+        """Return the SHA-256 of the file `path` on the board, or None if it cannot be opened.
 
         The board computes it if it can.
         """
@@ -106,11 +108,11 @@ class MicroPythonPrompt:
             return bytes(self._transport.fs_hashfile(path, "sha256", chunk_size=CHUNK_BYTES))
 
     def remove(self, path: str) -> None:
-        """Remove a file or an empty folder, if it exists."""
+        """Remove the file or empty folder `path`. Do nothing if it cannot be removed."""
         self.run(f"import os\ntry:\n os.remove({path!r})\nexcept OSError:\n pass")
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder and its contents, if it exists."""
+        """Remove the folder `path` and its contents. Do nothing if there is no such folder."""
         self.run(
             "import os\n"
             "def clear(path):\n"
@@ -124,7 +126,7 @@ class MicroPythonPrompt:
         )
 
     def make_folder(self, path: str) -> None:
-        """Make a folder, unless it exists."""
+        """Make the folder `path`. Do nothing if it exists or cannot be made."""
         self.run(f"import os\ntry:\n os.mkdir({path!r})\nexcept OSError:\n pass")
 
     def restart(self) -> None:
@@ -135,8 +137,8 @@ class MicroPythonPrompt:
 
     @contextlib.contextmanager
     def _translate_errors(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
-        """Turn the errors of the library mpremote into FlashErrors of one line, and suppress
-        its output.
+        """Raise each error of mpremote or the port in the `with` block as an error of type `kind`
+        with one line of text. Suppress the output of mpremote.
         """
         try:
             with contextlib.redirect_stdout(io.StringIO()):

@@ -1,1 +1,1 @@
-"""The reliable link on one serial port: PROTOCOL.md, sample frames, and the host's side."""
+"""The reliable link on one serial port, with its specification (PROTOCOL.md) and sample frames."""

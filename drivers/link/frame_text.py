@@ -1,4 +1,4 @@
-"""Text of a recorded serial line: each frame with its name and fields, and the noise.
+"""Conversion of a recorded serial line to text or JSON: each frame with its name and fields.
 
 The functions are pure: they take chunks and return frames. Marks show what a reader looks for:
 repeated frames, frames that came too early, frames of an unknown session, and how long a board was
@@ -69,7 +69,7 @@ _SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTING
 
 
 class FrameRecord(Struct, frozen=True, gc=False):
-    """One entry of a recorded serial line: a frame, a block of noise, or a change of the port.
+    """One item of a recorded serial line: a frame, a block of noise, or a change of the port.
 
     `name` is the name of the frame or of the event. For bytes that are no frame it is "junk", "crc
     error", "oversize" or "malformed". For a port it is the kind of chunk ("opened", "lost").
@@ -86,8 +86,8 @@ class FrameRecord(Struct, frozen=True, gc=False):
 
 
 def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
-    """Yield a record for each frame or fault on the lines of a table, in the order of the
-    chunks.
+    """Yield a record for each frame, block of noise and change of a port in `chunks`, in their
+    order.
     """
     lines: dict[BoardKind, _LineHistory] = {}
     for chunk in chunks:
@@ -99,7 +99,7 @@ def read_frames(chunks: Iterable[Chunk]) -> Iterator[FrameRecord]:
 def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> str:
     """Return the record as one line of text for people.
 
-    `face` names a face. With None, faces stay hidden.
+    `face` converts the number of a face to its name. With None, faces stay hidden.
     """
     sign = {"host": ">", "board": "<"}.get(record.way, "-")
     shown = (f"{name} {_value_text(name, value, face)}" for name, value in record.fields)
@@ -111,7 +111,7 @@ def to_line(record: FrameRecord, face: Callable[[int], str] | None = None) -> st
 def to_json(record: FrameRecord, face: Callable[[int], str] | None = None) -> dict[str, Any]:
     """Return the record as an object for JSON.
 
-    `face` names a face. With None, faces stay hidden.
+    `face` converts the number of a face to its name. With None, faces stay hidden.
     """
     fields = {
         name: _value_text(name, value, face) if name == "face" else value
@@ -131,7 +131,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """The earlier frames on the line of one board, by which repeated frames are detected."""
+    """The decoder of one board's line, with the last frame numbers to detect repeated frames."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -143,7 +143,7 @@ class _LineHistory:
         self._silence_marks: tuple[str, ...] = ()
 
     def read_chunk(self, chunk: Chunk) -> Iterator[FrameRecord]:
-        """Yield a record for each frame that is complete with this chunk."""
+        """Yield a record for each frame or bad block that ends in `chunk`, or for a port change."""
         if chunk.way not in self._splitters:
             yield from self._port_record(chunk)
             return
@@ -201,7 +201,7 @@ class _LineHistory:
         return name, fields, (*strange, *again)
 
     def _event_marks(self, event: BoardEvent) -> tuple[str, ...]:
-        """Return the marks of an event, for example that it is a repetition."""
+        """Return ("again",) for a repeated event, ("too early",) after missing events, else ()."""
         last = self._last_events.get(event.boot, event.number - 1)
         if event.number <= last:
             return ("again",)
@@ -240,7 +240,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of a board's frame that is not an event."""
+    """Return the name and the fields of `frame`, a board's frame that is no event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)
@@ -264,7 +264,7 @@ def _plain_fields(of: Struct) -> tuple[FrameField, ...]:
 
 
 def _plain_value(value: Any) -> FieldValue:
-    """Return a value of a frame as the text, number or Boolean that people read."""
+    """Return `value`, a value of a frame, as a text, a number or a Boolean for people."""
     if isinstance(value, IntEnum):
         return value.name if isinstance(value, Outlet | BoardResult | Back) else value.name.lower()
     if isinstance(value, tuple):

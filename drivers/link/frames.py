@@ -42,7 +42,7 @@ HARDWARE_KINDS: dict[int, HardwareKind] = {
 
 
 class Welcome(Struct, frozen=True, gc=False):
-    """A board's answer to HELLO.
+    """A board's answer to HELLO, with the board's identity, versions and totals.
 
     `uid`, `firmware_hash` and `protocol` have 16 hex digits each. `firmware` is
     "major.minor.patch". `boot` is a number of this run of the board. `events` is the number of its
@@ -69,14 +69,12 @@ class Welcome(Struct, frozen=True, gc=False):
 
     @property
     def is_simulated(self) -> bool:
-        """Return True if the board's pins are simulated. An adapter's pins never count as
-        simulated.
-        """
+        """Return True if the pins of the board are simulated. For an adapter, return False."""
         return self.hal == "sim"
 
 
 class BoardResult(IntEnum):
-    """A board's answer to a command: DONE, or the reason why it refuses."""
+    """The result of a command to a board: DONE, or the reason why the board refuses the command."""
 
     DONE = wire.DONE
     NOT_CLEAR = wire.NOT_CLEAR
@@ -96,15 +94,18 @@ class BoardResult(IntEnum):
 
 
 class BoardCommand(Struct, frozen=True, gc=False):
-    """A numbered command. Its fields are those of BODIES[kind] in the protocol, in that order."""
+    """The base class of the numbered commands to a board.
+
+    The fields are those of BODIES[kind] in the protocol, in that order.
+    """
 
     kind: ClassVar[int]
 
 
 class BeginCommand(BoardCommand, frozen=True, gc=False):
-    """The command that begins an attempt with `cards` cards, `per` for each pocket.
+    """The command to begin an attempt with `cards` cards in all, `per` of them for each pocket.
 
-    For both boards.
+    Both boards have this command.
     """
 
     kind = wire.BEGIN
@@ -114,7 +115,7 @@ class BeginCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ShuffleCommand(BoardCommand, frozen=True, gc=False):
-    """The command to shuffle until `passes` passes (shuffles) of this attempt are done."""
+    """The command to shuffle until this attempt has `passes` passes in total."""
 
     kind = wire.SHUFFLE
     attempt: int
@@ -122,7 +123,7 @@ class ShuffleCommand(BoardCommand, frozen=True, gc=False):
 
 
 class FeedCommand(BoardCommand, frozen=True, gc=False):
-    """The command to feed cards from `source` until card `upto` is at the reader."""
+    """The command to feed cards from `source` until card `upto` is in the window."""
 
     kind = wire.FEED
     attempt: int
@@ -131,7 +132,7 @@ class FeedCommand(BoardCommand, frozen=True, gc=False):
 
 
 class RouteCommand(BoardCommand, frozen=True, gc=False):
-    """The command to send card `index` to `pocket`."""
+    """The command to send card `index` to `pocket`, which may also be the tray."""
 
     kind = wire.ROUTE
     attempt: int
@@ -140,7 +141,7 @@ class RouteCommand(BoardCommand, frozen=True, gc=False):
 
 
 class ReleaseCommand(BoardCommand, frozen=True, gc=False):
-    """The command to lift the hands if the board's own lock permits this.
+    """The command to lift the hands if the board's own 27-lock permits this.
 
     After it was permitted once, a repeated command continues the lifting.
     """
@@ -166,13 +167,13 @@ class PurgeCommand(BoardCommand, frozen=True, gc=False):
 
 
 class SelftestCommand(BoardCommand, frozen=True, gc=False):
-    """The command to test motors and sensors of an empty machine."""
+    """The command to start the self-test of the gate (dealer board) or of the engine (reader)."""
 
     kind = wire.SELFTEST
 
 
 class ConfigureCommand(BoardCommand, frozen=True, gc=False):
-    """The command to set one of the protocol's settings to a value."""
+    """The command to change the setting with the id `setting` to `value`."""
 
     kind = wire.CONFIGURE
     setting: int
@@ -196,7 +197,7 @@ class RereadCommand(BoardCommand, frozen=True, gc=False):
 class LookCommand(BoardCommand, frozen=True, gc=False):
     """The command to read card `index`, which has just come into the window.
 
-    For a reader without a trigger wire.
+    Only a reader without a trigger wire accepts this command.
     """
 
     kind = wire.LOOK
@@ -224,7 +225,7 @@ class AliveReport(Struct, frozen=True, gc=False):
 
 
 class BoardReply(Struct, frozen=True, gc=False):
-    """The acknowledgement of command `number`. `body` is the answer to STATUS, otherwise empty."""
+    """A board's acknowledgement of command `number`. `body` is empty, except after STATUS."""
 
     number: int
     result: BoardResult
@@ -232,7 +233,7 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """A board's answer to a frame of a session that the board does not have.
+    """A board's answer to a frame with a session number that is not the board's present session.
 
     `has` is the board's present session, 0 for none.
     """
@@ -253,18 +254,16 @@ _HOST_LAYOUTS = {
 def encode_host_frame(
     kind: int, session: int, number: int, seen: int, kept: int, command: BoardCommand | None = None
 ) -> bytes:
-    """Return one frame of the host as bytes for the line, with COBS and CRC.
+    """Return a frame of the host as bytes for the serial line, with COBS and CRC.
 
-    `command` gives the body, if the frame has one.
+    `seen` is the last event received, `kept` the last one on the disk. `command` gives the body.
     """
     fields = () if command is None else msgspec.structs.astuple(command)
     return framing.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
 def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
-    """Return the session and the frame in a payload from `board`, or None if it is no board
-    frame.
-    """
+    """Return session and frame of `payload`, or None if `payload` is no valid board frame."""
     parse = _PARSERS.get(payload[0]) if payload else None
     try:
         return None if parse is None else parse(payload, board)
@@ -370,7 +369,9 @@ _COMMAND_TYPES: dict[int, type[BoardCommand]] = {
 
 
 class HostFrame(Struct, frozen=True, gc=False):
-    """A frame of the host. `command` is None in HELLO, BEAT and STOP."""
+    """A decoded frame of the host (the table's computer). `command` is None in HELLO, BEAT and
+    STOP.
+    """
 
     kind: int
     session: int
@@ -381,7 +382,7 @@ class HostFrame(Struct, frozen=True, gc=False):
 
 
 def decode_host_frame(payload: bytes) -> HostFrame | None:
-    """Return the host frame of a payload, or None if it is no host frame."""
+    """Return the host frame in `payload`, or None if `payload` is not a valid host frame."""
     kind = payload[0] if payload else 0
     if kind not in HOST_FRAME_NAMES:
         return None
@@ -397,7 +398,7 @@ def decode_host_frame(payload: bytes) -> HostFrame | None:
 
 
 class BlockSplitter:
-    """Converter of the bytes of one direction of a line into the payloads of frames.
+    """A converter of received bytes into payloads of frames, for one direction of a line.
 
     It classifies every invalid block.
     """
@@ -410,9 +411,9 @@ class BlockSplitter:
         self._decoder.feed(b"\x00")
 
     def split(self, data: bytes) -> Iterator[bytes | str]:
-        """Yield the payload of each complete frame in `data`, in order.
+        """Yield the payload of each complete frame in `data`, and an error name for each bad block.
 
-        An invalid block yields "junk", "crc error" or "oversize".
+        The errors are "junk", "crc error" and "oversize". The order is that of `data`.
         """
         begin = 0
         while begin < len(data):

@@ -33,7 +33,7 @@ _TIMER_TOLERANCE_S = 0.0005
 
 
 class Link:
-    """The link to one board at one port.
+    """The host's side of the serial line to one board: it sends commands and receives events.
 
     `on_event` is called inside the read callback, once for each event, in order. A command sent
     there is on the line before the callback returns. An event whose `on_event` raises counts as
@@ -102,12 +102,12 @@ class Link:
 
     @property
     def is_up(self) -> bool:
-        """Return True if a session is open, and no new one is requested."""
+        """Return True if the link has a session and is not requesting a new session."""
         return self._phase is LinkPhase.UP
 
     @property
     def last_event(self) -> int:
-        """The number of the last event that was received since the board's present start."""
+        """The number of the last event that was received in the board's present boot."""
         return self._events.seen
 
     @property
@@ -117,7 +117,7 @@ class Link:
         return LinkCounters(**self._counts | {name: getattr(self._decoder, name) for name in noise})
 
     async def open(self, last_received: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
-        """Open the port and a session; return the WELCOME of the board.
+        """Open the port, begin a session with the board, and return the WELCOME of the session.
 
         `last_received` and `kept` give, by boot id, the number of the last event received and of
         the last event synced in the journal. No event is passed on before this method has returned
@@ -146,7 +146,7 @@ class Link:
         return welcome
 
     def send(self, command: BoardCommand) -> None:
-        """Send a command without waiting for its acknowledgement.
+        """Send `command` if a session is open, without waiting for the acknowledgement.
 
         The command is on the line at once, unless another is outstanding. Without a session it is
         dropped. on_renewed or on_down is called in that case.
@@ -171,7 +171,7 @@ class Link:
         return reply
 
     def mark_kept(self, number: int, boot: int | None = None) -> None:
-        """Allow the board to forget its events up to `number`, which are on the disk now.
+        """Allow the board to delete its events up to `number`, which are on the disk now.
 
         The next frame carries the number. If `boot` is not the present boot, the number is ignored.
         None means the present boot.
@@ -180,7 +180,8 @@ class Link:
             self._events = link_state.mark_kept(self._events, number)
 
     def stop(self) -> None:
-        """Stop all motion at once. Unfinished commands end with SessionRenewed.
+        """Send STOP, so that the board stops all motion. Unfinished commands end with
+        SessionRenewed.
 
         They must not be repeated after the STOP, so a new session is opened if there are any. A
         board without a session refuses a STOP. A STOP requested while the session is being opened
@@ -196,7 +197,7 @@ class Link:
             self._renew("a STOP overtook the command")
 
     def close(self) -> None:
-        """Close link and port. Pending commands end with LineLost. on_down is not called."""
+        """Close the link and port. Pending commands end with LineLost. on_down is not called."""
         self._close_with(LineLost(self.board, "the link was closed"))
 
     # Incoming frames.
@@ -293,7 +294,7 @@ class Link:
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
-        """Return True, and end the link, if `boot` is another boot id than before."""
+        """Return whether boot id `boot` shows a restart of the board, and close the link if so."""
         if self._phase is LinkPhase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))
@@ -374,9 +375,9 @@ class Link:
             self._fail(LineLost(self.board, "no answer to HELLO"))
 
     def _handle_fault(self, why: str) -> None:
-        """Open a new session after a fault.
+        """Request a new session because of the error `why` on the line.
 
-        A second fault soon after the new session ends the link.
+        Close the link if this error comes too soon after an earlier error.
         """
         if self._timers.begin_incident(self._loop.time()):
             self._renew(why)
@@ -395,10 +396,10 @@ class Link:
                 command.waiter.set_exception(error(self.board, why))
 
     def _fail(self, error: DriverError) -> None:
-        """End the link with `error`, which every waiting caller receives.
+        """Close the link because of `error`, and end every pending command with LineLost.
 
-        open() raises the error if it has not returned yet. Otherwise on_down is called, if the line
-        was lost.
+        open() raises `error` if it has not returned yet. Otherwise on_down is called if `error` is
+        a LineLost.
         """
         was_open = self._phase is not LinkPhase.CLOSED and self._is_open
         self._close_with(error)
@@ -422,7 +423,9 @@ class Link:
     # Time: one timer for the earliest deadline.
 
     def _arm(self) -> None:
-        """Set the timer to the next deadline. A timer that fires early is harmless."""
+        """Set the timer to the link's next deadline, unless the timer already fires earlier.
+        A timer that fires too early is harmless.
+        """
         at = self._timers.next_at()
         if self._timer_handle is not None:
             if self._timer_handle.when() <= at:

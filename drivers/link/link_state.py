@@ -29,7 +29,7 @@ class LinkLimits(Struct, frozen=True):
 
 
 class LinkCounters(Struct, frozen=True):
-    """The counters of a link, from its creation: faults of the serial line, and `sessions`.
+    """Counters of a link since its creation: errors on its serial line, and opened sessions.
 
     `junk`, `crc_errors` and `oversize` are the decoder's counters. `malformed` counts frames with a
     right CRC and a wrong layout, `foreign` frames of another session. `duplicates` and `gaps` count
@@ -50,7 +50,7 @@ class LinkCounters(Struct, frozen=True):
 
 
 class LinkPhase(Enum):
-    """The phases of a link."""
+    """The phases of a link: closed, opening, up (with a session), and renewing its session."""
 
     CLOSED = "closed"
     OPENING = "opening"  # HELLO was sent; open() waits.
@@ -59,8 +59,8 @@ class LinkPhase(Enum):
 
 
 class LinkTimers:
-    """The three times at which a link must act: a resend, a heartbeat (BEAT), and a silent
-    board's timeout.
+    """The three times at which a link must act: resend a frame, send a heartbeat (BEAT), and
+    handle the silence of its board.
     """
 
     def __init__(self, limits: LinkLimits) -> None:
@@ -70,7 +70,7 @@ class LinkTimers:
         self._incident_until = -inf
 
     def next_at(self) -> float:
-        """Return the earliest of the three times, by the clock of the loop."""
+        """Return the earliest of the three times (seconds of the loop); inf if none is set."""
         return min(self.resend_at, self.beat_at, self.silence_at)
 
     def clear(self) -> None:
@@ -83,7 +83,7 @@ class LinkTimers:
         self._arm_reply_timer(now)
 
     def restart_reply_timer(self, now: float) -> bool:
-        """Count one more resend and restart the timer. Return False if no resend is left."""
+        """Restart the reply timer for one more resend. Return False if no resend is left."""
         if self.resends == len(self._limits.resend_ms):
             return False
         self.resends += 1
@@ -99,7 +99,7 @@ class LinkTimers:
         self.beat_at = now + self._limits.beat_ms / 1000
 
     def acknowledge_soon(self, now: float) -> None:
-        """Send the next frame sooner, because an event arrived and is not acknowledged yet."""
+        """Move the next heartbeat to an earlier time, so that it acknowledges an event soon."""
         self.beat_at = min(self.beat_at, now + self._limits.seen_ms / 1000)
 
     def note_frame_received(self, now: float) -> None:
@@ -107,9 +107,9 @@ class LinkTimers:
         self.silence_at = now + self._limits.silence_ms / 1000
 
     def begin_incident(self, now: float) -> bool:
-        """Begin an incident: a fault of the line, which a new session may end.
+        """Begin an incident (an error of the line). Return False if the last incident is not over.
 
-        Return False if the last incident had its new session a short time ago and is not over.
+        An incident is over `settle_ms` after it led to a new session.
         """
         if now < self._incident_until:
             return False
@@ -117,10 +117,7 @@ class LinkTimers:
         return True
 
     def note_session_open(self, now: float) -> None:
-        """Record that a new session is open.
-
-        The incident that caused the session ends after `settle_ms`.
-        """
+        """If the present incident has no end yet, set its end to `settle_ms` after `now`."""
         if self._incident_until == inf:
             self._incident_until = now + self._limits.settle_ms / 1000
 
@@ -130,8 +127,8 @@ class LinkTimers:
 
 
 class EventArrival(Enum):
-    """The kinds of an arriving event: the next event, a repeated one, or one that came too
-    early.
+    """The classes of arriving events: the next event, a repeated event, or an event that is too
+    early, because an earlier event is missing.
     """
 
     NEW = "new"
@@ -140,7 +137,7 @@ class EventArrival(Enum):
 
 
 class EventSequence(Struct, frozen=True, gc=False):
-    """The event numbers of a board since one of its starts.
+    """The numbers of the last received and the last stored event in one boot of a board.
 
     `seen` is the number received last, `kept` the last one that is on the disk.
     """
@@ -153,11 +150,11 @@ class EventSequence(Struct, frozen=True, gc=False):
 def resume_sequence(
     boot: int, seen: int | None, kept: int, forgotten: int
 ) -> tuple[EventSequence, int]:
-    """Return the sequence of a board's present start, and the number of lost events.
+    """Return the sequence from which boot `boot` continues, and how many events are lost.
 
-    `seen` is None for a boot that the journal does not contain. Events that its board has already
-    `forgotten` were then sent to another host, and are not expected. In a boot that the journal
-    contains, events that the board forgot before this journal received them are lost.
+    `forgotten` is the last event that the board deleted. `seen` is the last event that the journal
+    received, or None if it has none of this boot. Deleted events are then not expected, because
+    another host received them. Otherwise, deleted events after `seen` are lost.
     """
     if seen is None:
         return EventSequence(boot, forgotten, forgotten), 0
@@ -166,7 +163,7 @@ def resume_sequence(
 
 
 def receive_event(sequence: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
-    """Return the sequence after event `number` arrived, and whether that event is new."""
+    """Return the new sequence, and whether event `number` is new, repeated or too early."""
     if number == sequence.seen + 1:
         return EventSequence(sequence.boot, number, sequence.kept), EventArrival.NEW
     return sequence, EventArrival.DUPLICATE if number <= sequence.seen else EventArrival.GAP
@@ -183,9 +180,9 @@ def mark_kept(sequence: EventSequence, number: int) -> EventSequence:
 
 
 class PendingCommand(Struct, frozen=True):
-    """A command, with the future that its caller awaits for the acknowledgement.
+    """A command to a board, and a future (`waiter`) that receives its acknowledgement.
 
-    None: no caller waits.
+    `waiter` is None if no caller waits.
     """
 
     command: BoardCommand
@@ -198,7 +195,7 @@ class PendingCommand(Struct, frozen=True):
 
 
 class CommandQueue(Struct, frozen=True):
-    """The commands of one session: the outstanding one, and those that wait for their turn.
+    """The commands of one session: the sent command (`current`) and the unsent ones (`waiting`).
 
     `last_number` is 0 before the first command.
     """
@@ -214,12 +211,12 @@ class CommandQueue(Struct, frozen=True):
 
 
 def enqueue_command(queue: CommandQueue, pending: PendingCommand) -> CommandQueue:
-    """Return the queue with one more command at its end."""
+    """Return the queue with the command `pending` added at its end."""
     return CommandQueue(queue.last_number, queue.current, (*queue.waiting, pending))
 
 
 def start_next_command(queue: CommandQueue) -> CommandQueue:
-    """Return the queue after its first waiting command was numbered and became the current one.
+    """Return the queue with a number for its first waiting command, which becomes `current`.
 
     If another command is outstanding, the queue stays the same. A command whose caller was
     cancelled is left out. It was never sent.
@@ -237,7 +234,7 @@ def start_next_command(queue: CommandQueue) -> CommandQueue:
 def complete_command(
     queue: CommandQueue, number: int
 ) -> tuple[CommandQueue, PendingCommand | None]:
-    """Return the queue after the acknowledgement of command `number`, and that command.
+    """Remove the acknowledged command `number`. Return the new queue and that command.
 
     The command is None if this is a repeated acknowledgement of an earlier command.
     """

@@ -1,4 +1,4 @@
-"""Recordings of a table's serial lines: every byte written or read, in a file of its own.
+"""Recordings of a table's serial lines: files with every byte that was written or read.
 
 The first line is a header. Each other line is one chunk, `[at_us, board, way, data]`, with the data
 in base64. The event loop writes lines 2 ms later, so that writing does not delay the ROUTE that
@@ -38,7 +38,7 @@ ChunkReceiver = Callable[[BoardKind, ChunkKind, bytes], None]
 
 
 class Chunk(Struct, frozen=True, gc=False, array_like=True):
-    """Bytes on one line, or one change of its port, `at_us` microseconds after the recording began.
+    """Bytes on a line, or a change of a port, `at_us` microseconds after the recording began.
 
     `data` contains the bytes of one write or read. If the port was `lost`, it contains the reason
     in UTF-8.
@@ -51,7 +51,7 @@ class Chunk(Struct, frozen=True, gc=False, array_like=True):
 
 
 class RecordedBoard(Struct, frozen=True, gc=False):
-    """The port of a board, and the board that was expected there."""
+    """A board in the header of a recording: its port, and the unique id that was expected there."""
 
     port: str
     id: str
@@ -59,7 +59,7 @@ class RecordedBoard(Struct, frozen=True, gc=False):
 
 
 class RecordingHeader(Struct, frozen=True, kw_only=True):
-    """The first line of a recording: table, boards, protocol, program and time of the start.
+    """The first line of a recording: table, boards, protocol, program version and start time.
 
     `started` is a wall-clock timestamp. The times of chunks count from it.
     """
@@ -79,7 +79,7 @@ class _RecordingSchema(Struct, frozen=True):
 
 
 class RecordingError(Exception):
-    """A file that is no recording, or that another version of the program wrote.
+    """A file is not a recording, or another version of the program wrote the file.
 
     The message is one line for people.
     """
@@ -93,7 +93,7 @@ class RecordingPort:
         self._is_open = False
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the port; see LinkPort.open. A port that cannot be opened adds no chunk."""
+        """Open the port (see LinkPort.open), and then record that the port is open."""
         board, take = self._board, self._on_chunk
 
         def heard(data: bytes) -> None:
@@ -110,12 +110,12 @@ class RecordingPort:
         take(board, "opened", b"")
 
     def write(self, data: bytes) -> None:
-        """Write; see LinkPort.write."""
+        """Record `data`, and write `data` to the port; see LinkPort.write."""
         self._on_chunk(self._board, "host", data)
         self._port.write(data)
 
     def close(self) -> None:
-        """Close the port; see LinkPort.close."""
+        """Close the port (see LinkPort.close), and record this if the port was open."""
         if self._is_open:
             self._is_open = False
             self._on_chunk(self._board, "closed", b"")
@@ -123,7 +123,7 @@ class RecordingPort:
 
 
 class MemoryRecording:
-    """A recording in memory: `chunks` has everything that passed the ports, in order.
+    """A recording in memory, which lists all bytes and port changes in `chunks`, oldest first.
 
     `now` returns seconds (the loop's time). At most `max_chunks` are kept. The last of them is then
     `full`.
@@ -134,7 +134,7 @@ class MemoryRecording:
         self._now, self._since, self._max_chunks = now, now(), max_chunks
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Append a chunk with the present time. This is cheap."""
+        """Append a chunk with the present time, unless the recording is full. This is cheap."""
         if len(self.chunks) >= self._max_chunks:
             return
         if len(self.chunks) == self._max_chunks - 1:
@@ -169,7 +169,7 @@ class Recorder:
         self._write_bytes(self._encoder.encode(header) + b"\n")
 
     def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
-        """Append a chunk with the present time.
+        """Queue a chunk with the present time. A timer writes the chunk after WRITE_DELAY_S.
 
         This is cheap, because it is called inside the read callback.
         """

@@ -25,7 +25,7 @@ _SYSFS: Final = Path("/sys")
 
 
 def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
-    """Return the latency timer of a serial port in ms, or None if there is no timer or no port.
+    """Return the latency timer of the USB adapter at `port` in ms, or None if it has none.
 
     `port` may be a symbolic link, such as udev makes. `sysfs` is the mount point of sysfs.
     """
@@ -65,14 +65,14 @@ class LinkPort(Protocol):
     """
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
-        """Open the line, and pass all bytes that arrive to `on_bytes`.
+        """Open the line, and from then on pass all received bytes to `on_bytes`.
 
         `on_lost(why)` is called once if the line fails. Neither is called before open() has
         returned or after close(). Raises PortMissing or PortBusy.
         """
 
     def write(self, data: bytes) -> None:
-        """Send whole frames. This never blocks and never raises; on_lost reports a failed line."""
+        """Send the whole frames in `data`. This never blocks or raises. on_lost reports failure."""
 
     def close(self) -> None:
         """Close the line. It may be called twice, and open() may follow."""
@@ -106,7 +106,7 @@ class SerialPort:
         self._loop.add_reader(self._fd, self._on_readable)
 
     def write(self, data: bytes) -> None:
-        """Write bytes at once, as far as the kernel accepts them; see LinkPort.write.
+        """Write the bytes that the kernel accepts now, and buffer the rest; see LinkPort.write.
 
         Bytes that the kernel does not accept yet are written later. A frame that no longer fits
         into the buffer of unsent bytes is dropped whole. The link repeats important frames.
@@ -123,7 +123,7 @@ class SerialPort:
             self._loop.add_writer(self._fd, self._on_writable)
 
     def close(self) -> None:
-        """Stop watching and close the port; see LinkPort.close."""
+        """Stop watching the port, and close it; see LinkPort.close."""
         if self._lost_report is not None:
             self._lost_report.cancel()
             self._lost_report = None
@@ -150,7 +150,7 @@ class SerialPort:
                 self._loop.remove_writer(self._fd)
 
     def _write_now(self, data: bytes | bytearray) -> int:
-        """Write bytes, and return how many the kernel accepted, or -1 if the port is lost."""
+        """Write `data`, and return the number of accepted bytes, or -1 if the port is lost."""
         try:
             return os.write(self._fd, data)
         except BlockingIOError:
@@ -160,7 +160,7 @@ class SerialPort:
             return -1
 
     def _on_failure(self, why: str) -> None:
-        """Stop watching at once, and report the loss in the next turn of the event loop.
+        """Close the port at once, and report its loss in the next turn of the event loop.
 
         A failed port stays readable, so it must not be watched. The report is postponed because the
         owner may be inside the write() that failed.

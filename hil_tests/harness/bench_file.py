@@ -1,4 +1,4 @@
-"""The bench file, and the lock file beside it, which permits only one run at a time."""
+"""The bench file describes a table for tests. A lock reserves this table for one test run."""
 
 import fcntl
 import os
@@ -22,28 +22,28 @@ from hil_tests.harness.measurements import MeasurementLimits
 
 
 class BenchInUse(Exception):
-    """Another run uses this bench. The text is one line that names its operator."""
+    """An error: another test run uses this bench. The text is one line that names its operator."""
 
 
 class BenchLock:
-    """The lock with which one run uses a bench alone, from `acquire` to `release`.
+    """A lock that reserves a bench for one test run, from `acquire` to `release`.
 
     The kernel releases the lock of a dead run. The lock file names the holder, and is removed at
     the release.
     """
 
     def __init__(self, bench_file: Path) -> None:
-        """Prepare the lock of the bench that the file `bench_file` describes.
-
-        The lock is not acquired yet.
-        """
+        """Prepare the lock of the bench that `bench_file` describes, but do not lock it yet."""
         self.path = bench_file.with_name(f"{bench_file.name}.lock")
         self._fd: int | None = None
 
     def acquire(self, who: str) -> None:
-        """Lock the bench for `who`. Raises BenchInUse, or OSError if no file can be made."""
+        """Lock the bench, and write `who` (the user) into the lock file.
+
+        Raises BenchInUse if another run has locked the bench, or OSError.
+        """
         fd = self._open_locked()
-        while not self._is_current(fd):  # Meanwhile its holder released and removed it.
+        while not self._is_current(fd):  # Its holder has just removed this file.
             os.close(fd)
             fd = self._open_locked()
         os.ftruncate(fd, 0)
@@ -51,15 +51,15 @@ class BenchLock:
         self._fd = fd
 
     def release(self) -> None:
-        """Release the lock. It may be called twice."""
+        """Release the lock and remove the lock file. Do nothing if the lock is not held."""
         if self._fd is not None:
-            # Remove it while still locked: other runs look for its name.
+            # Remove the file before its lock ends: other runs open the file by its name.
             self.path.unlink(missing_ok=True)
             os.close(self._fd)
             self._fd = None
 
     def _open_locked(self) -> int:
-        """Open and lock the lock file, and return its descriptor. Raises BenchInUse."""
+        """Open and lock the lock file, and return its descriptor. Raises BenchInUse if locked."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,11 +79,11 @@ class BenchLock:
 
 
 class BenchError(toml_files.FileError):
-    """A bench file that cannot be used. The text is one line with the reason."""
+    """An error: a bench file cannot be used. The text is one line with the reason."""
 
 
 class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The section of a bench file about the bench: name, operator, features and rulebook.
+    """The section `bench` of a bench file: name, operator, features and rulebook.
 
     `simulated`: its ports lead to simulated boards. `terminal` is the path of the terminal at which
     the operator reads questions and answers them.
@@ -97,7 +97,7 @@ class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     terminal: Path = Path("/dev/tty")
 
     def __post_init__(self) -> None:
-        """Refuse features that no bench has, and unknown rulebooks."""
+        """Raise ValueError for a feature that no bench has, or for an unknown rulebook."""
         for feature in self.features:
             if feature not in BENCH_FEATURES:
                 raise ValueError(f"features: {feature} is a simulator's, no bench has it")
@@ -108,7 +108,7 @@ class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The contents of a bench file: the bench, its boards, panel and sets of cards, and limits."""
+    """The contents of a bench file: the bench, its boards, panel, card sets and limits."""
 
     bench: BenchSection
     dealer: BoardSection
@@ -120,7 +120,10 @@ class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: MeasurementLimits = field(default_factory=MeasurementLimits)
 
     def __post_init__(self) -> None:
-        """Refuse two boards with the same port or id, and features that need more equipment."""
+        """Raise ValueError if the two boards have the same port or the same id.
+
+        Also raise it if a listed feature needs a panel or a second set that the file does not have.
+        """
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -131,5 +134,5 @@ class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_bench(path: Path) -> BenchFile:
-    """Return the contents of a bench file. Raises BenchError with one line."""
+    """Read the bench file at `path`, and return its contents. Raises BenchError with one line."""
     return toml_files.read(path, BenchFile, BenchError)

@@ -1,4 +1,4 @@
-"""The operator of a bench, whom a terminal asks in two languages to do each step."""
+"""The operator of a bench: a person who does the actions that the terminal shows."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ _BUTTONS = {"start": ("开始键", "the start button")} | {
 
 
 class RunStopped(Exit):
-    """The operator has ended the run. pytest ends with this exception."""
+    """An exception that ends pytest: the operator has ended the run, or the terminal is gone."""
 
 
 class OperatorTerminal:
@@ -52,7 +52,7 @@ class OperatorTerminal:
         os.write(self._open_fd(), text.encode())
 
     async def read_answer(self) -> str:
-        """Return the next line that the operator types, without spaces around it."""
+        """Return the operator's next line without outer spaces. Raises RunStopped at its end."""
         fd, loop = self._open_fd(), asyncio.get_running_loop()
         typed = asyncio.Event()
 
@@ -75,7 +75,7 @@ class OperatorTerminal:
         return line.decode(errors="replace").strip()
 
     def discard_input(self) -> None:
-        """Discard everything typed so far, so that it does not answer the next question."""
+        """Discard all earlier input, so that it cannot answer the next question."""
         termios.tcflush(self._open_fd(), termios.TCIFLUSH)
         self._rest = b""
 
@@ -92,7 +92,7 @@ class OperatorTerminal:
 
 
 class BenchOperator:
-    """The operator of a bench, who does what the terminal asks (TableHands).
+    """The TableHands of a real bench: the operator does the actions that the terminal shows.
 
     A step that the bench does not support raises StepSkipped before the operator is asked.
     """
@@ -105,18 +105,16 @@ class BenchOperator:
         features: frozenset[Feature],
         on_step: Callable[[str], None],
     ) -> None:
-        """Prepare the operator; `on_step` receives each finished step as one line for the
-        report.
-        """
+        """Store the arguments; `on_step` receives a line for the report after each action."""
         self._terminal, self._features, self._on_step = terminal, features, on_step
 
     async def do_step(self, name: str) -> None:
-        """See TableHands."""
+        """Ask the operator to do the step `name` of steps.toml, and wait until they confirm it."""
         wanted = self._find_step(name)
         await self._ask(f"do {name}", wanted.zh, wanted.en)
 
     async def prepare_step(self, name: str) -> None:
-        """See TableHands."""
+        """Ask the operator to get ready for the step `name`, and wait until they are ready."""
         wanted = self._find_step(name)
         await self._ask(
             f"ready {name}",
@@ -125,19 +123,19 @@ class BenchOperator:
         )
 
     async def signal_step(self, name: str) -> None:
-        """See TableHands."""
+        """Ring the terminal's bell, and show that the prepared step `name` must be done now."""
         wanted = self._find_step(name)
         self._terminal.show(
             f"{BELL}\n== {SIGNAL_WORD} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n"
         )
 
     async def press_button(self, button: str) -> None:
-        """See TableHands."""
+        """Ask the operator to press a button of the panel, and wait until they confirm it."""
         zh, en = _BUTTONS[button]
         await self._ask(f"press {button}", f"按一下{zh}", f"Press {en}")
 
     async def count_hands(self) -> tuple[int, ...]:
-        """See TableHands."""
+        """Ask the operator how many cards the players N, W, S and E hold. Return the numbers."""
         while True:
             words = (await self._ask("count hands", *COUNT_HANDS_TEXT)).split()
             if len(words) == 4 and all(word.isdigit() for word in words):
@@ -145,25 +143,25 @@ class BenchOperator:
             self._terminal.show("   四个数字，例如 27 27 27 27 / four numbers, like 27 27 27 27\n")
 
     async def read_truth(self) -> dict[str, Any]:
-        """See TableHands."""
+        """Raise StepSkipped, because a real machine cannot report the place of every card."""
         raise StepSkipped("at a bench the place of every card is not known")
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """See TableHands."""
+        """Raise StepSkipped, because a real machine has no fault menu."""
         raise StepSkipped("a real machine has no fault menu")
 
     async def read_faults(self) -> dict[str, Any]:
-        """See TableHands."""
+        """Raise StepSkipped, because a real machine has no simulated faults."""
         raise StepSkipped("a real machine has no fault menu")
 
     async def slow_down(self) -> None:
-        """See TableHands. A real machine has only one speed."""
+        """Do nothing, because a real machine has only one speed."""
 
     async def restore_speed(self) -> None:
-        """See TableHands. A real machine has only one speed."""
+        """Do nothing, because a real machine has only one speed."""
 
     async def restore_table(self) -> None:
-        """See TableHands."""
+        """Ask the operator to put cables, emergency stop, tape, cards and lid in order."""
         zh = "恢复原状：插好连接线，松开急停，揭下胶带，放好一套清点无误的牌，合上机盖"
         en = (
             "Bring the table back: cables in, e-stop released, tape off, "
@@ -178,9 +176,10 @@ class BenchOperator:
         return wanted
 
     async def _ask(self, what: str, zh: str, en: str) -> str:
-        """Ask the operator to do something, and return the answer.
+        """Show a request in Chinese (`zh`) and English (`en`), and return the operator's answer.
 
-        `what` is its short name. Raises StepSkipped or RunStopped.
+        `what` is the short name of the request. Raises StepSkipped after the answer "skip", and
+        RunStopped after "stop".
         """
         self._terminal.discard_input()
         self._terminal.show(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")

@@ -1,4 +1,4 @@
-"""Features that a target may lack. A scenario that needs a missing feature is skipped."""
+"""Features that scenarios need and some test targets lack, such as a panel with buttons."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -50,7 +50,7 @@ BENCH_FEATURES: Final[frozenset[Feature]] = SIMULATED_FEATURES - {"fault_menu", 
 
 
 def needs(*features: Feature) -> pytest.MarkDecorator:
-    """Mark a scenario that needs these features of a target.
+    """Return a pytest mark for a scenario that needs these features of its target.
 
     Raises KeyError for an unknown feature, when the file is read.
     """
@@ -60,7 +60,7 @@ def needs(*features: Feature) -> pytest.MarkDecorator:
 
 
 def missing_features(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
-    """Return the reason to skip a scenario, or None if the target has all features."""
+    """Return a text with the features of `wanted` that `there` lacks, or None if it has all."""
     missing = [feature for feature in wanted if feature not in there]
     if not missing:
         return None

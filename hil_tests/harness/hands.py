@@ -1,6 +1,6 @@
-"""The actions of people at a table, which a person or the simulator does.
+"""The actions of people at a table in a scenario. An operator or the simulator does these actions.
 
-steps.toml describes the guided steps among them.
+steps.toml describes some of the actions as guided steps.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tests.answers import answer_once
 
 
 class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One action of people at the table. steps.toml explains each field."""
+    """One action of people at the table. steps.toml has these steps and explains the fields."""
 
     zh: str
     en: str
@@ -35,7 +35,7 @@ class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The names of the simulator's faults by which this step takes effect."""
+        """The names of the simulated faults that this step causes on a simulated table."""
         return tuple(str(deed["name"]) for deed in self.does if deed["do"] == "fault")
 
 
@@ -57,16 +57,16 @@ SLOW_SPEED = 2.0
 
 
 class StepSkipped(SkipException):
-    """A step that cannot be done on this target.
+    """An exception: this target cannot do a step. pytest then skips the scenario.
 
-    The text is one line. The scenario is skipped.
+    The text is one line.
     """
 
 
 class TableHands(Protocol):
     """The interface to the people at a table, real or simulated.
 
-    `is_simulated` is True if they see every card, so that `read_truth` returns a result.
+    `read_truth` returns a result only if `is_simulated` is True.
     """
 
     is_simulated: bool
@@ -75,28 +75,28 @@ class TableHands(Protocol):
         """Do a step of steps.toml, and return when it is done. Raises StepSkipped."""
 
     async def prepare_step(self, name: str) -> None:
-        """Prepare a step that is done at once when its signal is given. Raises StepSkipped."""
+        """Get ready for the step `name`, which `signal_step` will start. Raises StepSkipped."""
 
     async def signal_step(self, name: str) -> None:
-        """Give the signal for a prepared step.
+        """Signal that the prepared step `name` must be done now.
 
         The step may be done a moment after this method has returned.
         """
 
     async def press_button(self, button: str) -> None:
-        """Press a button of the panel for TAP_S seconds.
+        """Press the panel's button with the name `button`, and release it after a short time.
 
-        Its name is `start`, `north_green`, …
+        The names are `start`, `north_green`, … Simulated people release a button after TAP_S.
         """
 
     async def count_hands(self) -> tuple[int, ...]:
         """Return the numbers of cards that the players N, W, S and E hold."""
 
     async def read_truth(self) -> dict[str, Any]:
-        """Return the physical place of every card (sim/CONTROL.md). Raises StepSkipped."""
+        """Return the places of all cards, and positions such as the lid's. Raises StepSkipped."""
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """Cause a fault of the simulator's fault menu, with `fields` as its details.
+        """Cause the fault `name` of the simulator's fault menu, with the details `fields`.
 
         Raises StepSkipped.
         """
@@ -108,24 +108,21 @@ class TableHands(Protocol):
         """
 
     async def slow_down(self) -> None:
-        """Make the machine slow from the next deal's first card on, if its speed can be set.
+        """Slow the machine down at the first card of the next deal. A bench has only one speed.
 
         Returns after the machine is slow. The simulator slows down automatically, so a late program
         does no harm.
         """
 
     async def restore_speed(self) -> None:
-        """Set the usual speed again."""
+        """Set the machine to its usual speed again."""
 
     async def restore_table(self) -> None:
-        """Repair everything that a failed scenario may have changed: motors, boards, lid, cards."""
+        """Undo what a failed scenario may have changed: cables, boards, e-stop, lid and cards."""
 
 
 class SimulatedHands(ABC):
-    """Simulated people at a table (TableHands).
-
-    Each step is one or more requests to the simulator.
-    """
+    """A base class for simulated people. It implements TableHands by requests to the simulator."""
 
     is_simulated = True
     speed = USUAL_SPEED
@@ -134,17 +131,17 @@ class SimulatedHands(ABC):
 
     @abstractmethod
     async def tap_button(self, button: str) -> None:
-        """Press a button for TAP_S seconds of the daemon's clock."""
+        """Press a button of the panel, and release it after TAP_S seconds of the daemon's clock."""
 
     @abstractmethod
     async def request(self, name: str, /, **words: Any) -> Any:
-        """Send one request of sim/CONTROL.md and return its result.
+        """Send the request `name` of sim/CONTROL.md with its arguments `words`. Return the result.
 
         Raises StepSkipped if the simulator does not support it.
         """
 
     async def do_step(self, name: str) -> None:
-        """See TableHands."""
+        """Wait until the step `name` of steps.toml is possible, then send its requests."""
         wanted = load_steps()[name]
         self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
@@ -159,44 +156,44 @@ class SimulatedHands(ABC):
                 await self.request(deed["do"], **words)
 
     async def prepare_step(self, name: str) -> None:
-        """See TableHands."""
+        """Check only that the simulator has every fault of the step `name`. Raises StepSkipped."""
         self._require_faults(*load_steps()[name].faults)
 
     async def signal_step(self, name: str) -> None:
-        """See TableHands."""
+        """Do the prepared step `name` now."""
         await self.do_step(name)
 
     async def press_button(self, button: str) -> None:
-        """See TableHands."""
+        """Add a line to the report, then press a button of the panel for TAP_S seconds."""
         self._note(f"press {button}, {TAP_S:g} s")
         await self.tap_button(button)
 
     async def count_hands(self) -> tuple[int, ...]:
-        """See TableHands."""
+        """Return the numbers of cards that the simulated players N, W, S and E hold."""
         return tuple(map(len, (await self.read_truth())["hands"]))
 
     async def read_truth(self) -> dict[str, Any]:
-        """See TableHands."""
+        """Return the place of every card and the positions of lid, e-stop and lift."""
         return dict(await self.request("truth"))
 
     async def cause_fault(self, name: str, **fields: Any) -> None:
-        """See TableHands."""
+        """Add a line to the report, then cause the fault `name` with the details `fields`."""
         self._require_faults(name)
         about = ", ".join(f"{key} {value}" for key, value in fields.items())
         self._note(f"fault {name} {about}".rstrip())
         await self.request("fault", name=name, **fields)
 
     async def read_faults(self) -> dict[str, Any]:
-        """See TableHands."""
+        """Return the simulated faults that have occurred and those that are active."""
         return dict(await self.request("faults"))
 
     async def slow_down(self) -> None:
-        """See TableHands."""
+        """Have the simulator slow down at the first card of the next deal, and wait until then."""
         slower = {"card": 1, "do": "speed", "with": {"value": SLOW_SPEED}}
         await self.request("script", steps=[slower])
 
     async def restore_speed(self) -> None:
-        """See TableHands."""
+        """Set the simulator to its usual speed (the attribute `speed`) again."""
         await self.request("speed", value=self.speed)
 
     def _note(self, line: str) -> None:
@@ -210,7 +207,7 @@ class SimulatedHands(ABC):
             raise StepSkipped(f"the simulator's menu has no {', '.join(missing)} yet")
 
     async def retry_request(self, name: str, words: dict[str, Any]) -> None:
-        """Repeat a request until the simulator accepts it."""
+        """Send the request `name` with the arguments `words`, repeatedly until it is accepted."""
 
         async def done() -> bool:
             await self.request(name, **words)
@@ -220,13 +217,13 @@ class SimulatedHands(ABC):
 
 
 class ControlHands(SimulatedHands):
-    """Simulated people, reached through the control socket of a `dealtable sim`."""
+    """Simulated people who act by requests to the control socket of `dealtable sim`."""
 
     def __init__(self, control: ControlClient) -> None:
         self._control = control
 
     async def request(self, name: str, /, **words: Any) -> Any:
-        """See SimulatedHands."""
+        """Send the request `name` to the control socket. Return its result. Raises StepSkipped."""
         try:
             return await self._control.request(name, **words)
         except HallError as error:
@@ -235,12 +232,12 @@ class ControlHands(SimulatedHands):
             raise
 
     async def tap_button(self, button: str) -> None:
-        """See SimulatedHands. The simulator measures the time, by the machine's clock."""
+        """Ask the simulator to press a button for TAP_S seconds, measured by the real clock."""
         speed = (await self.request("info"))["speed"]
         await self.request("tap", name=button, hold_ms=1000 * TAP_S * speed)
 
     async def restore_table(self) -> None:
-        """See TableHands."""
+        """End all faults, reset the speed, restart boards, release the e-stop, load a new set."""
         await self.request("clear_faults")
         await self.restore_speed()
         for board in BOARDS:
@@ -250,12 +247,12 @@ class ControlHands(SimulatedHands):
 
 
 class InProcessHands(SimulatedHands):
-    """Simulated people at a table in this process."""
+    """Simulated people who act by function calls to a simulated table in this process."""
 
     def __init__(
         self, sim: HardwareInProcess, press: Callable[[str, bool], Awaitable[None]]
     ) -> None:
-        """Prepare the people; `press(name, down)` presses or releases a button of the panel."""
+        """Prepare people for the table `sim`. `press(name, down)` presses or releases a button."""
         self._sim, world = sim, sim.world
         self._press = press
         self._requests: dict[str, Callable[..., Any]] = {
@@ -276,11 +273,11 @@ class InProcessHands(SimulatedHands):
             "kill": lambda board: sim.kill(board),
             "cross": sim.swap_cables,
             "restart": self._restart,
-            "speed": lambda value: None,  # No speed to set: a deal takes no time.
+            "speed": lambda value: None,  # A deal takes no real time.
         }
 
     async def request(self, name: str, /, **words: Any) -> Any:
-        """See SimulatedHands."""
+        """Call the simulated table's function for the request `name`, and return the result."""
         try:
             result = self._requests[name](**words)
         except FaultError as error:
@@ -290,13 +287,13 @@ class InProcessHands(SimulatedHands):
         return await result if isawaitable(result) else result
 
     async def tap_button(self, button: str) -> None:
-        """See SimulatedHands."""
+        """Press a button of the panel, wait TAP_S seconds, and release the button."""
         await self._press(button, True)
         await asyncio.sleep(TAP_S)
         await self._press(button, False)
 
     async def slow_down(self) -> None:
-        """Do nothing, because a deal takes no time."""
+        """Do nothing, because a deal in virtual time takes no real time."""
 
     async def restore_table(self) -> None:
         """Do nothing, because each scenario has its own table."""

@@ -20,17 +20,14 @@ CARD_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"
 
 
 def make_table(rng: random.Random) -> HardwareInProcess:
-    """Return simulated boards and mechanics with two sets of cards.
-
-    The caller closes them.
-    """
+    """Return a new simulated table with two sets of cards. The caller must close it."""
     packed = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in CARD_SETS)
     settings, chance = MechanicsSettings(sets=packed), random.Random(rng.random())
     return HardwareInProcess(settings, chance, boots=lambda: rng.getrandbits(32))
 
 
 class InProcessDaemon:
-    """A daemon that runs in this process with the simulated boards `sim` (TableDaemon).
+    """A TableDaemon that runs in this process and controls the simulated table `sim`.
 
     Each start has its own keys.
     """
@@ -53,7 +50,7 @@ class InProcessDaemon:
         self._jumped_s = 0.0
 
     async def start(self) -> None:
-        """See TableDaemon."""
+        """Start the daemon in this process on the existing journal, and connect its panel."""
         self._starts += 1
         store = self._open_store()
         self._running = run_table_in_process(
@@ -69,20 +66,20 @@ class InProcessDaemon:
             on_publish=lambda value: store.is_alive,  # The feed of a dead daemon is silent.
         )
         self._trial = await self._running.__aenter__()
-        # The lists of all starts receive what this start has already published and will publish.
+        # The lists of all starts receive everything that this start publishes.
         self.states += self._trial.states
         self.events += self._trial.events
         self._trial.states, self._trial.events = self.states, self.events
         await self._trial.panel()
 
     async def stop(self) -> None:
-        """See TableDaemon."""
+        """Shut the daemon down as Ctrl-C does. Do nothing if it does not run."""
         if self._trial is not None:
             await self._trial.lasting.shut_down(2.0)
             await self._end()
 
     async def kill(self, *, power: bool = False) -> None:
-        """See TableDaemon. A power cut loses the rows that were not synced."""
+        """Kill the daemon. With `power`, delete attempt keys and journal rows not yet on disk."""
         assert self._store is not None
         store = self._store
         kill_daemon(self._sim, store)
@@ -95,11 +92,11 @@ class InProcessDaemon:
             rest.rename(self.state_dir)
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """See TableDaemon."""
+        """Make all journal writes fail, as on a full disk, or work again if `full` is False."""
         self._is_disk_full = full
 
     async def move_clock(self, by_s: float) -> None:
-        """See TableDaemon."""
+        """Move the wall clock that the daemon reads by `by_s` seconds."""
         self._jumped_s += by_s
 
     async def _end(self) -> None:
@@ -119,7 +116,7 @@ class InProcessDaemon:
         return self._open_store()
 
     async def wait_for_news(self) -> None:
-        """See TableDaemon."""
+        """Wait until the daemon publishes a new state."""
         known = len(self._running_trial.states)
         await self._running_trial.wait_for_state(
             lambda state: len(self._running_trial.states) > known
@@ -128,11 +125,11 @@ class InProcessDaemon:
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """See TableDaemon."""
+        """Sign the command `cmd` with the key of `role`, send it, and return the reply."""
         return await self._running_trial.send_command(role, cmd, about=about, **args)
 
     async def read_counters(self) -> CounterValues:
-        """See TableDaemon."""
+        """Return all counters of the daemon, with names such as `misreads` and `resends dealer`."""
         found: dict[str, float] = {}
         for sample in self._running_trial.machine.metrics.collect().samples:
             name = sample.name.removeprefix("line_")
@@ -143,7 +140,7 @@ class InProcessDaemon:
         return found
 
     async def move_button(self, button: str, down: bool) -> None:
-        """Press or release a button of the panel."""
+        """Press a button of the panel, or release the button if `down` is False."""
         contacts = await self._running_trial.panel()
         (contacts.press if down else contacts.release)(button)
 

@@ -1,8 +1,8 @@
 """The measurements of scenarios: their units and limits.
 
-Limits are judged on a bench, whose file may change them. On simulated boards a wall clock measures
-the computer as much as the machine. There, values are recorded but not judged, except counts of
-cards or events, and limits of the protocol in virtual time.
+A value is compared with its limit on a bench. The bench file may change the limits. On simulated
+boards a wall clock measures the computer as much as the machine. There, only counts of cards or
+events are compared, and in virtual time the limits of the protocol. Other values are recorded.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Whole = Annotated[int, Meta(ge=0)]
 
 
 class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The limits of all measurements, which a bench file may change in its section `limits`.
+    """The limits of all measurements. The section `limits` of a bench file may change them.
 
     All values are provisional. `cards_per_s` is a minimum, every other limit a maximum. Times are
     in seconds. Times that begin with a signal to a person include the person's reaction time.
@@ -36,8 +36,7 @@ class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """A quantity that scenarios measure: its unit, its names, and the targets on which its
-    limit applies.
+    """A quantity that scenarios measure: its unit, texts, and the targets that apply its limit.
 
     `is_minimum`: the limit is a minimum, not a maximum. `everywhere`: judged on every target,
     because the quantity is counted, not timed. `protocol`: a limit of the protocol, which is also
@@ -90,7 +89,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     is_within_limit: bool | None
 
     def __str__(self) -> str:
-        """Return value, limit and verdict as one line for people."""
+        """Return one line: the value, its limit, and whether the value is within the limit."""
         sign = "≥" if self.is_minimum else "≤"
         word = {None: "not judged here", True: "right", False: "WRONG"}[self.is_within_limit]
         return f"{self.name} {self.value:g} {self.unit} ({sign} {self.limit:g}: {word})"
@@ -99,9 +98,9 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 def make_measurement(
     name: str, value: float, limits: MeasurementLimits, target: TargetKind
 ) -> Measurement:
-    """Return a measured value with its limit and verdict.
+    """Return the measured `value` of the quantity `name`, compared with its limit in `limits`.
 
-    Raises KeyError for an unknown quantity.
+    Some limits do not apply to `target`. Raises KeyError for an unknown quantity.
     """
     quantity = QUANTITIES[name]
     limit = float(getattr(limits, name))

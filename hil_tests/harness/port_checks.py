@@ -1,4 +1,4 @@
-"""Checks of the boards at a table's ports before its daemon runs, by HELLO and STATUS."""
+"""Checks of the boards at a table's serial ports, by HELLO and STATUS, while no daemon runs."""
 
 import random
 from collections.abc import AsyncIterator, Mapping
@@ -30,21 +30,18 @@ class ExpectedIdentity(msgspec.Struct, frozen=True):
 
 
 class BoardNotAnswering(Exception):
-    """A board that does not answer.
-
-    The text is one line with the board, the port and the reason.
-    """
+    """An error: a board does not answer. The text is one line with the board and the reason."""
 
 
 class WrongBoards(AssertionError):
-    """Boards that are not the expected ones. The text has one line for each difference."""
+    """An error: at least one board has a wrong identity. The text lists each difference."""
 
 
 @asynccontextmanager
 async def open_link(
     board: BoardKind, port: LinkPort, session_ids: random.Random
 ) -> AsyncIterator[Link]:
-    """Open the serial line to a board during the `with` block.
+    """Open a link to the board at `port`, yield it, and close it after the `with` block.
 
     Raises BoardNotAnswering. `session_ids` draws the session's number. The identity is not checked
     here. The caller compares the expected values with those of the board.
@@ -95,9 +92,9 @@ def check_boards(
 
 
 def table_disorder(status: DealerStatus) -> list[str]:
-    """Return the reasons why a table is not ready for a deal, according to its own sensors.
+    """Return the reasons why a table with the sensor values `status` is not ready to deal.
 
-    A ready table is closed, its lift is down, and all cards are in the hopper.
+    At a ready table the lid is closed, the lift is down, and cards are only in the hopper.
     """
     pockets = [pocket for pocket, there in zip("NWSE", status.sees_pockets, strict=True) if there]
     rows = {

@@ -1,7 +1,4 @@
-"""The report page of a run, in Chinese and English, for printing.
-
-Pure: values in, text out. The page needs no other file.
-"""
+"""The report of a test run: one HTML page for printing, in Chinese and English."""
 
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -96,7 +93,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """The name of the scenario as a sentence, with its parameters unchanged."""
+        """The scenario's name as a sentence, followed by its pytest parameters in brackets."""
         name, bracket, given = self.name.rpartition("::")[2].partition("[")
         words = name.removeprefix("test_").replace("_", " ")
         about = f" [{given}" if bracket else ""
@@ -104,7 +101,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def group(self) -> str:
-        """The name of the scenario's file, as words."""
+        """The name of the scenario's test file, as words for a heading."""
         words = self.name.partition("::")[0].rpartition("/")[2].removesuffix(".py")
         return words.removeprefix("test_").replace("_", " ").capitalize()
 
@@ -112,7 +109,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
 class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
     """The data of a whole run for its report page.
 
-    They are its begin and end (text), the names and values about the target, and the results.
+    `began` and `ended` are times as text. `about` has names and values about the target.
     """
 
     began: str
@@ -123,8 +120,9 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> ScenarioVerdict:
-        """The verdict of the run: "failed" if a scenario failed or did not run, or if none
-        passed.
+        """The verdict on the run: `passed` if a scenario passed and none failed, else `failed`.
+
+        The verdict `not run` and `broken` count as failed.
         """
         seen = {scenario.verdict for scenario in self.scenarios}
         if "failed" in seen or "not run" in seen or self.broken is not None:
@@ -133,7 +131,7 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def render_page(run: ScenarioRun) -> str:
-    """Return the HTML page of a run, which needs no other file."""
+    """Return the report of a run as one HTML page that loads no other file."""
     title = "测试报告 Test report"
     equipment = (("开始 began", run.began), ("结束 ended", run.ended), *run.about.items())
     parts = (
@@ -164,7 +162,7 @@ def render_page(run: ScenarioRun) -> str:
 
 
 def _summary(run: ScenarioRun) -> str:
-    """Return the summary as HTML: the verdict, the failures, and the skipped scenarios."""
+    """Return the summary as HTML: the verdict, counts, failed scenarios and skipped scenarios."""
     verdicts = [scenario.verdict for scenario in run.scenarios]
     judged = [one.is_within_limit for each in run.scenarios for one in each.measurements]
     rows = (
@@ -192,7 +190,10 @@ def _summary(run: ScenarioRun) -> str:
 
 
 def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict, ...]) -> str:
-    """Return a table of the scenarios with one of these verdicts, grouped by reason."""
+    """Return an HTML table of the scenarios with one of `verdicts`, grouped by reason.
+
+    Return "" if there is no such scenario.
+    """
     by_reason: dict[str, list[str]] = {}
     for number, one in enumerate(run.scenarios, 1):
         if one.verdict in verdicts:

@@ -1,7 +1,7 @@
-"""The end of every scenario: the table is brought to rest, and then checked.
+"""The end of every scenario: the table is made ready for another deal, and checked.
 
-The checks find unexpected alerts and counters, errors of the journal, and a table that is not at
-rest.
+The checks find unexpected alerts and counters, errors of the journal, and a table that is
+not ready.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from hil_tests.harness.table_daemon import LINE_COUNTERS
 
 
 async def bring_to_rest(table: ScenarioTable) -> None:
-    """Bring the table to rest by the actions that people would do.
+    """Act as people do, until the table shows no alert and is ready for another deal.
 
-    If an attempt was refused, it is dealt again correctly.
+    If the last attempt failed, this includes another attempt.
     """
     await table.hands.restore_speed()
     while not await _do_rest_step(table):
@@ -34,7 +34,7 @@ async def bring_to_rest(table: ScenarioTable) -> None:
 
 
 async def _do_rest_step(table: ScenarioTable) -> bool:
-    """Do the next action that brings the table to rest. Return True if none is left."""
+    """Return True if the table is ready for a deal. Otherwise act or wait, and return False."""
     state, phase = table.state, table.state.machine.phase
     proof = state.fairness[-1] if state.fairness else None
     failed = proof is not None and proof.outcome in FAILED_OUTCOMES
@@ -65,10 +65,10 @@ async def _do_rest_step(table: ScenarioTable) -> bool:
 
 
 async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: Any) -> bool:
-    """Send a command and wait until the public state changes.
+    """Send a command, then wait for a change of the state, or for a moment after a refusal.
 
-    Return whether it was accepted. A command may be refused for a reason that the public state does
-    not show, such as a restart of the daemon. The state is then read again a moment later.
+    Return whether the command was accepted. It may be refused for a reason that the public state
+    does not show, such as a restart of the daemon. The caller then reads the state again.
     """
     before = table.state
     if carried_out := (await table.ask(role, cmd, **args)).ok:
@@ -79,7 +79,7 @@ async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: 
 
 
 async def _release_hands(table: ScenarioTable) -> None:
-    """Release the held hands. Simulated players take theirs as soon as the lift is up."""
+    """Send the command `release`, and have simulated players take their hands from the lift."""
     if not table.hands.is_simulated:
         await _command_and_wait(table, Role.REFEREE, "release")
         return
@@ -94,7 +94,7 @@ async def _release_hands(table: ScenarioTable) -> None:
 TIMING_COUNTERS: frozenset[str] = frozenset(
     {"resends", "duplicates", "foreign", "gaps", "sessions"}
 )
-"""Counters that a slow computer changes without a fault. They are ignored if processes share it."""
+"""Counters that a slow computer changes without a fault. They may grow if `is_time_shared`."""
 
 _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
 """Positions of lid, e-stop and lift at rest."""
@@ -103,7 +103,7 @@ _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_do
 def unexpected_alerts(
     states: list[PublicState], events: list[PublicEvent], expected: set[str]
 ) -> list[str]:
-    """Return one line for each alert of a scenario that was not expected.
+    """Return one line for each alert name that is in `states` or `events` but not in `expected`.
 
     `events` also contain alerts that came and went between two states.
     """
@@ -121,10 +121,10 @@ def unexpected_alerts(
 def unexplained_counters(
     numbers: Mapping[str, float], explained: frozenset[str], *, is_time_shared: bool
 ) -> list[str]:
-    """Return one line for each counter of a serial line that changed without a reason.
+    """Return one line for each serial-line counter that grew and is not in `explained`.
 
-    `explained` are the counters that the scenario disturbs; "all" means every counter.
-    `is_time_shared` is True if simulated boards share their computer with other programs.
+    `numbers` has the growth of each counter. `explained` are the counters that the scenario
+    disturbs. "all" means every counter. TIMING_COUNTERS may also grow if `is_time_shared`.
     """
     passed = explained | (TIMING_COUNTERS if is_time_shared else frozenset())
     if "all" in passed:
@@ -138,10 +138,10 @@ def unexplained_counters(
 
 
 def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
-    """Return one line for each place in which simulated cards are wrong at rest.
+    """Return one line for each difference between `truth` and a table that is ready to deal.
 
-    `cards` is the size of the set, which must be in the hopper. A lid, e-stop or lift that is not
-    at rest also gives a line.
+    A ready table has all `cards` cards of the set in its hopper. The lid is closed, the e-stop is
+    released and the lift is down.
     """
     places = ("shuffler", "feeder", "window", "path", "floor", "table")
     found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
@@ -157,14 +157,12 @@ def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
 
 
 def active_faults(faults: Mapping[str, Any]) -> list[str]:
-    """Return one line for each fault of the simulator that is still active (`faults` of
-    sim/CONTROL.md).
-    """
+    """Return one line for each simulated fault that `faults` lists as active (sim/CONTROL.md)."""
     return [f"still in force: {one['fault']['name']}" for one in faults["in_force"]]
 
 
 def journal_findings(state_dir: Path) -> list[str]:
-    """Return the errors that `verify` finds in the journal in `state_dir`, one line each."""
+    """Return one line for each error that `verify` finds in the journal of `state_dir`."""
     try:
         return [str(finding) for finding in verify(state_dir).findings]
     except JournalError as error:

@@ -1,4 +1,4 @@
-"""The table as scenarios use it on any target: it does the actions of people and programs."""
+"""The table of a scenario, on any target: its states, commands, buttons and people's actions."""
 
 import asyncio
 import random
@@ -62,9 +62,9 @@ class ScenarioRecord(msgspec.Struct):
 
 
 class ScenarioTable:
-    """The table of one scenario.
+    """The table on which one scenario runs, with its daemon, its people and its report.
 
-    The target provides `program` and `hands`. Every wait raises TimeoutError with the reason.
+    The target provides `program` and `hands`. A wait for a state can raise TimeoutError.
     `expected_alerts` are the permitted alerts. All others are findings after the scenario
     (scenario_end.py).
     """
@@ -81,9 +81,9 @@ class ScenarioTable:
         ports: BoardPorts,
         session_ids: random.Random,
     ) -> None:
-        """Prepare the table; `ports` lead to the boards while no daemon runs.
+        """Store the daemon, the people and the other parts of the table of one scenario.
 
-        `session_ids` draws session numbers.
+        `ports` lead to the boards while no daemon runs. `session_ids` draws session numbers.
         """
         self.daemon, self.hands, self.target = program, hands, target
         self.ports, self._session_ids = ports, session_ids
@@ -110,15 +110,15 @@ class ScenarioTable:
         return asyncio.get_running_loop().time()
 
     def expect_alerts(self, *alerts: str) -> None:
-        """Permit these alerts during this scenario. Raises LookupError for an unknown fault."""
+        """Permit alerts with these names in this scenario. Raises LookupError for unknown names."""
         self.expected_alerts.update(fault(name).name for name in alerts)
 
     def add_step(self, step: str) -> None:
-        """Add a line to the report."""
+        """Add the line `step` to the scenario's report."""
         self.record.steps.append(step)
 
     def measure(self, name: str, value: float) -> None:
-        """Add a measurement to the report. Fail if its limit applies and is exceeded."""
+        """Add a value of the quantity `name` to the report. Fail if it is not within its limit."""
         taken = make_measurement(name, value, self.limits, self.target)
         self.record.measurements.append(taken)
         assert taken.is_within_limit is not False, str(taken)
@@ -126,7 +126,7 @@ class ScenarioTable:
     async def until(self, fits: StatePredicate, what: str = "") -> PublicState:
         """Wait until `fits` is True for the newest state, and return that state.
 
-        `what` is the name of the awaited thing for the message of a timeout.
+        `what` is a name of the awaited state, for the message of the TimeoutError.
         """
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -138,18 +138,18 @@ class ScenarioTable:
         return self.state
 
     async def wait(self, for_s: float) -> None:
-        """Wait for `for_s` seconds, in which people and scenario do nothing."""
+        """Wait for `for_s` seconds by the loop's clock."""
         ends_s = self.now_s + for_s
         await until(lambda: self.now_s >= ends_s)
 
     async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
-        """Return the newest or next state in this phase of the machine."""
+        """Wait until the machine is in `phase`, and return the public state in this phase."""
         return await self.until(lambda state: state.machine.phase is phase, f"phase {phase}")
 
     async def wait_for_alert(self, name: str) -> PublicState:
-        """Wait until the table shows this alert or gives it as the reason of a refusal.
+        """Permit the alert `name`, and wait until it is shown or is a reason of the last verdict.
 
-        The scenario expects it from now on.
+        Return the public state that has the alert or the verdict.
         """
         self.expect_alerts(name)
         return await self.until(
@@ -161,7 +161,7 @@ class ScenarioTable:
         )
 
     async def wait_for_place(self, name: str, place: str) -> None:
-        """Wait for the alert `name`, and check that its text names the place `place`."""
+        """Wait for the alert `name`, and check that its text names `place`, the place of a jam."""
         state = await self.wait_for_alert(name)
         state = await self.until(lambda state: name in alert_names(state), f"the alert {name}")
         (cause,) = [alert.cause for alert in state.alerts if alert.name == name]
@@ -171,13 +171,13 @@ class ScenarioTable:
         assert cause == right
 
     async def wait_for_quiet(self) -> PublicState:
-        """Wait until there are no alerts."""
+        """Wait until the table shows no alert, and return the public state without alerts."""
         return await self.until(lambda state: not state.alerts, "the end of all alerts")
 
     async def watch_last_card(self) -> float:
-        """Wait until no card has moved for STANDSTILL_S, and return when the last one moved.
+        """Wait until no card has moved for STANDSTILL_S, and return when the last card moved.
 
-        The result is in seconds from the call. Needs hands that see every card.
+        The result is in seconds after the call. Needs simulated people.
         """
         begun_s, moved_s = self.now_s, 0.0
         arrived = (await self.hands.read_truth())["arrived"]
@@ -189,7 +189,7 @@ class ScenarioTable:
         return moved_s
 
     async def wait_for_event(self, kind: str, attempt: int | None) -> PublicEvent:
-        """Return the first public event of this kind about an attempt."""
+        """Return the first public event with this `kind` and `attempt`. Wait until it exists."""
         while True:
             for event in self.daemon.events:
                 if (event.kind, event.attempt) == (kind, attempt):
@@ -197,7 +197,7 @@ class ScenarioTable:
             await self.daemon.wait_for_news()
 
     async def read_board_status(self) -> DealerStatus:
-        """Return the dealer board's status while no daemon runs. Raises BoardNotAnswering."""
+        """Return the dealer board's status. The daemon must not run. Raises BoardNotAnswering."""
         return await read_dealer_status(self.ports["dealer"], self._session_ids)
 
     # -- commands ------------------------------------------------------------------
@@ -211,7 +211,7 @@ class ScenarioTable:
         return await self.daemon.ask(role, cmd, meant, args)
 
     async def give_command(self, role: Role, cmd: str, **args: Any) -> dict[str, Any]:
-        """Send a command that must be accepted, and return the result in its reply."""
+        """Send a command, fail if it is refused, and return the result from the reply."""
         reply = await self.ask(role, cmd, **args)
         assert reply.ok, f"{cmd} {args}: {reply.error}"
         self.add_step(f"{role}: {cmd}")
@@ -220,9 +220,9 @@ class ScenarioTable:
     # -- a deal ----------------------------------------------------------------
 
     async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
-        """Repeat a command until it is accepted and a state fits.
+        """Repeat a command until it is accepted. Then wait until the newest state fulfils `fits`.
 
-        The reason of a refusal may disappear by itself.
+        Send nothing if `fits` is True already. The reason of a refusal may disappear by itself.
         """
         while not fits(self.state):
             if (await self.ask(role, cmd, **args)).ok:
@@ -231,7 +231,7 @@ class ScenarioTable:
                 await self.wait(RETRY_INTERVAL_S)
 
     async def start_and_cut(self) -> int:
-        """Start and cut a deal. Return the number of its attempt."""
+        """Start a deal and send the player's cut. Return the number of the attempt."""
         await self.until(
             lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED),
             "a free machine",
@@ -245,7 +245,7 @@ class ScenarioTable:
         return number
 
     async def wait_for_verdict(self, number: int) -> PublicState:
-        """Return the state after the end of an attempt: its hands are held, or it was refused."""
+        """Restore the usual speed, wait until attempt `number` ends, and return that state."""
         await self.hands.restore_speed()
         return await self.until(
             lambda state: any(
@@ -255,19 +255,19 @@ class ScenarioTable:
         )
 
     async def play_attempt(self) -> PublicState:
-        """Play one attempt until its hands are held or it is refused."""
+        """Deal one attempt, and return the public state with the verdict on this attempt."""
         state = await self.wait_for_verdict(await self.start_and_cut())
         self.add_step(f"dealt: {_attempt_text(state)}")
         return state
 
     async def deal_to_held(self) -> PublicState:
-        """Play one attempt, which must end with held hands."""
+        """Deal one attempt, and return the state with held hands. Fail if no hands are held."""
         state = await self.play_attempt()
         assert state.fairness[-1].outcome is AttemptOutcome.OK, _attempt_text(state)
         return await self.wait_for_phase(MachinePhase.HELD)
 
     async def deal_to_card(self, card: int) -> PublicState:
-        """Begin a slow attempt, and return when `card` cards are fed."""
+        """Begin an attempt at slow speed, and return the state with at least `card` cards fed."""
         slowed = asyncio.ensure_future(self.hands.slow_down())
         try:
             number = await self.start_and_cut()
@@ -287,7 +287,10 @@ class ScenarioTable:
         )
 
     async def disturb_deal(self, step: str, card: int) -> PublicState:
-        """Do a prepared step when `card` cards are fed, and return the state after the verdict."""
+        """Deal slowly, and have people do the step `step` after `card` cards.
+
+        Return the public state with the verdict on this attempt.
+        """
         await self.hands.prepare_step(step)
         state = await self.deal_to_card(card)
         await self.hands.signal_step(step)
@@ -300,7 +303,7 @@ class ScenarioTable:
         await self.hands.do_step("take_hands")
 
     async def return_set(self) -> PublicState:
-        """Put all cards back after play. Return the state with the complete public proof."""
+        """Put the played cards into the hopper. Return the state with the complete proof."""
         await self.hands.do_step("put_back")
         return await self.until(
             lambda state: state.fairness[-1].reveal is not None, "the proof's reveal"
@@ -309,16 +312,17 @@ class ScenarioTable:
     # -- buttons ---------------------------------------------------------------
 
     async def tap(self, button: str) -> None:
-        """Press the button `start`, or the green button of the seat with this letter."""
+        """Press the start button (`start`), or the green button of a seat (the seat's letter)."""
         named = {str(seat): f"{word}_green" for seat, word in SEAT_NAMES.items()}
         await self.hands.press_button(named.get(button, button))
 
     # -- after a fault -------------------------------------------------------------
 
     async def clear_up(self) -> None:
-        """Replace the cards of a refused attempt by the right ones.
+        """Have people put a set into the hopper after a failed attempt.
 
-        The reasons of the refusal decide whether the set must be counted.
+        If a reason of the verdict means that the set may be incomplete, this is a counted set. Then
+        a referee also sends the command `clear_set`.
         """
         proof = self.state.fairness[-1]
         self.cleared_attempts.add(proof.attempt)
@@ -336,14 +340,14 @@ class ScenarioTable:
             )
 
     async def wait_for_change(self, before: PublicState) -> None:
-        """Wait until phase, attempt, proof or alerts differ from those of `before`."""
+        """Wait until the phase, the attempt, its proof or the alerts differ from `before`."""
         seen = _progress(before)
         await self.until(lambda state: _progress(state) != seen, "something else")
 
     # -- starts and ends of the daemon ---------------------------------------------
 
     async def start(self) -> None:
-        """Start the daemon and wait for both boards.
+        """Start the daemon, and wait until both boards are connected or an alert is shown.
 
         Earlier counts of the serial lines do not belong to the scenario.
         """
@@ -364,31 +368,31 @@ class ScenarioTable:
         self.first_card_set = self.first_card_set or self.state.machine.card_set
 
     async def stop(self) -> None:
-        """End the daemon, and add its counters to the report."""
+        """Add the daemon's counters to the report, then stop the daemon."""
         if self.last_counters:
             await self.add_counters()
         self.last_counters = {}
         await self.daemon.stop()
 
     async def kill(self, *, power: bool = False) -> None:
-        """Kill the daemon, and add its counters to the report.
+        """Add the daemon's counters to the report, then kill the daemon.
 
-        With `power`, its data in memory are lost too.
+        With `power`, the daemon's data in memory, such as keys, are lost too.
         """
         await self.add_counters()
         self.last_counters = {}
         await self.daemon.kill(power=power)
 
     async def lose_power(self) -> None:
-        """Cut the power of the boards and the computer at once.
+        """Cut the power: kill the daemon, delete its data in memory, and do the step `cut_power`.
 
-        The person was asked before to prepare this.
+        This step must be prepared before (`TableHands.prepare_step`).
         """
         await self.kill(power=True)
         await self.hands.signal_step("cut_power")
 
     async def add_counters(self) -> None:
-        """Read the daemon's counters, and add their growth to the numbers of the report."""
+        """Read the daemon's counters, and add to the report how much they have grown."""
         numbers, sums = await self.daemon.read_counters(), self.record.numbers
         for name, value in numbers.items():
             before = self.last_counters.get(name, 0.0)
@@ -398,9 +402,9 @@ class ScenarioTable:
         self.last_counters = numbers
 
     async def wait_for_faults_end(self) -> dict[str, Any]:
-        """Return the simulator's faults when none is active, or after a timeout.
+        """Return the simulator's faults, after a wait of FAULT_ECHO_S if a fault is active.
 
-        A board that has returned counts as a fault for a little longer.
+        The fault of a lost board stays active for a short time after the board's return.
         """
         known = await self.hands.read_faults()
         if known["in_force"]:
@@ -419,12 +423,12 @@ class ScenarioTable:
 
 
 def alert_names(state: PublicState) -> set[str]:
-    """Return the names of the present alerts."""
+    """Return the names of the alerts that a public state contains."""
     return {alert.name for alert in state.alerts}
 
 
 def _attempt_text(state: PublicState) -> str:
-    """Return one line about the last attempt: number, outcome and reasons."""
+    """Return one line about the last attempt in a public state: number, outcome and reasons."""
     if not state.fairness:
         return "no attempt"
     proof = state.fairness[-1]

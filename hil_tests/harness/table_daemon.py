@@ -1,4 +1,4 @@
-"""The daemon of a table, as scenarios start, end and use it: feed, commands and counters."""
+"""The daemon of a table under test: its start and end, its feed, commands and counters."""
 
 import asyncio
 import re
@@ -48,7 +48,7 @@ _REPORTED_COUNTERS = (
 class TableDaemon(Protocol):
     """The interface to the daemon of one table.
 
-    `states` and `events` have its published feed, over all starts.
+    `states` and `events` contain everything that the daemon published, over all starts.
     """
 
     states: list[PublicState]
@@ -62,34 +62,34 @@ class TableDaemon(Protocol):
         """Stop the daemon as Ctrl-C does. Do nothing if it does not run."""
 
     async def kill(self, *, power: bool = False) -> None:
-        """Kill the daemon without a warning. With `power`, its data in memory are lost too."""
+        """Kill the daemon. With `power`, its data in memory, such as keys, are lost too."""
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """Make the disk of the journal refuse every write, or accept writes again."""
+        """Make all journal writes fail, as on a full disk, or work again if `full` is False."""
 
     async def move_clock(self, by_s: float) -> None:
-        """Move the wall clock by `by_s` seconds, if the target permits this."""
+        """Move the wall clock by `by_s` seconds. Raises StepSkipped if that is not possible."""
 
     async def wait_for_news(self) -> None:
-        """Wait for a new message on the feed."""
+        """Wait until the daemon publishes something new on its feed."""
 
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """Send a command, signed with the key of a role, and return the reply.
+        """Sign the command `cmd` with the key of `role`, send it, and return the reply.
 
         `about` names the deal and the attempt.
         """
 
     async def read_counters(self) -> CounterValues:
-        """Return the present values of the counters."""
+        """Return the daemon's counters, with names such as `misreads` and `resends dealer`."""
 
 
 class DaemonProcess:
-    """`dealtable run` as a process at the ports of a bench, with its clients (TableDaemon)."""
+    """A TableDaemon that runs as a process `dealtable run`, with clients of its gateway."""
 
     def __init__(self, bench: BenchFile, state_dir: Path, runtime_dir: Path) -> None:
-        """Write the configuration of the daemon.
+        """Write the configuration file of the daemon. Start nothing yet.
 
         `state_dir` is the folder of the journal. An existing journal is continued.
         """
@@ -109,7 +109,7 @@ class DaemonProcess:
         self._feed_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """See TableDaemon. Return when the gateway is open and the clients are connected."""
+        """Start the process, and wait until its gateway is open and the clients are connected."""
         process = self._process = self._spawn()
         await until(lambda: self._table.is_gateway_open() or process.poll() is not None)
         if process.poll() is not None:
@@ -120,7 +120,7 @@ class DaemonProcess:
         self._feed_task = asyncio.create_task(self._read_feed())
 
     async def stop(self) -> None:
-        """See TableDaemon."""
+        """Disconnect the clients, send SIGTERM to the process, and wait until it has ended."""
         await self._disconnect()
         process = self._process
         if process is not None and process.poll() is None:
@@ -128,7 +128,7 @@ class DaemonProcess:
             await until(lambda: process.poll() is not None)
 
     async def kill(self, *, power: bool = False) -> None:
-        """See TableDaemon. Data written to the operating system is kept. Keys are in memory."""
+        """Kill the process. With `power`, also delete its keys in memory. Written files remain."""
         if (process := self._process) is not None:
             process.kill()
             await until(lambda: process.poll() is not None)
@@ -138,31 +138,31 @@ class DaemonProcess:
                 key.unlink()
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """See TableDaemon. The files of the machine's process may not grow further."""
+        """Prevent the machine process from extending files, or undo this if `full` is False."""
         assert self._process is not None
-        machine = _part_pid(self._process.pid, "machine")
+        machine = _find_part_pid(self._process.pid, "machine")
         _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
         max_bytes = FULL_DISK_BYTES if full else resource.RLIM_INFINITY
         resource.prlimit(machine, resource.RLIMIT_FSIZE, (max_bytes, hard))
 
     async def move_clock(self, by_s: float) -> None:
-        """See TableDaemon."""
+        """Raise StepSkipped, because a test must not move this computer's clock."""
         raise StepSkipped("the clock of this computer is not ours to move")
 
     async def wait_for_news(self) -> None:
-        """See TableDaemon."""
+        """Wait for the next message on the feed."""
         self._news.clear()
         await self._news.wait()
 
     async def ask(
         self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
     ) -> CommandReply:
-        """See TableDaemon."""
+        """Sign the command `cmd` with the key of `role`, send it, and return the reply."""
         deal, attempt = about
         return await self._clients[role].ask(cmd, args, deal=deal, attempt=attempt)
 
     async def read_counters(self) -> CounterValues:
-        """See TableDaemon."""
+        """Fetch the metrics page of the gateway, and return the counters that the report shows."""
         where = urlsplit(self._table.endpoints.metrics or "")
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         try:
@@ -204,8 +204,8 @@ class DaemonProcess:
             self._news.set()
 
 
-def _part_pid(parent: int, part: str) -> int:
-    """Return the process id of the daemon's part that runs as `run PART` (machine or gateway)."""
+def _find_part_pid(parent: int, part: str) -> int:
+    """Return the pid of the child of `parent` that runs the part `part` (machine or gateway)."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError, ValueError):
             above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
@@ -220,7 +220,7 @@ _BOARD = re.compile(r'board="(\w+)"')
 
 
 def parse_counters(page: str) -> dict[str, float]:
-    """Return the counters of a metrics page that are in the report.
+    """Return the counters that the report shows, by name, from the text of a metrics page.
 
     A counter of a board has the board's name after its own.
     """
@@ -237,7 +237,7 @@ def parse_counters(page: str) -> dict[str, float]:
 
 
 def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
-    """Return the table.toml for the daemon of a bench. Its sockets are local to this computer."""
+    """Return the text of table.toml for a bench's daemon, with sockets on this computer only."""
     about = bench.bench
     table = {
         "id": about.id,

@@ -1,4 +1,4 @@
-"""The targets of scenarios: a table in this process, simulated boards behind ptys, or a bench."""
+"""The targets of scenarios: a table in this process, simulated boards on ptys, or a bench."""
 
 import random
 import signal
@@ -36,11 +36,11 @@ from sim.tables.table_processes import ControlClient, HallError
 
 @dataclass
 class ScenarioTarget(ABC):
-    """A target on which the scenarios of a whole session run.
+    """The base class of targets. All scenarios of a pytest session run on one target.
 
     `is_time_shared`: other processes share the computer, so a late event proves nothing. `broken`:
-    the reason why no scenario can run any more. The rest is skipped with this reason. `about` has
-    names and values for the report.
+    the reason why no scenario can run any more. All later scenarios are skipped with this reason.
+    `about` has names and values for the report.
     """
 
     target: TargetKind = field(init=False)
@@ -54,16 +54,16 @@ class ScenarioTarget(ABC):
 
     @abstractmethod
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """Return the identity of each board that must be at the ports."""
+        """Return the identity that each board at the ports must have."""
 
     @abstractmethod
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> "TableAccess":
-        """Return the table of one scenario. Its daemon does not run yet."""
+        """Return a new table for one scenario. Its daemon does not run yet."""
 
     def open(self) -> None:
-        """Start everything that the whole session uses.
+        """Start the target's simulator, or lock its bench, for the whole pytest session.
 
-        Raises BenchInUse, HallError or OSError.
+        By default, do nothing. Raises BenchInUse, HallError or OSError.
         """
         return
 
@@ -72,7 +72,7 @@ class ScenarioTarget(ABC):
         return
 
     async def check_boards(self, ports: BoardPorts) -> dict[BoardKind, Welcome]:
-        """Query the boards, and check that they are the right ones.
+        """Connect to the boards at `ports`, check their identities, and return their HELLO answers.
 
         Raises BoardNotAnswering, or WrongBoards with the found and the expected values.
         """
@@ -93,7 +93,7 @@ class ScenarioTarget(ABC):
     def make_table(
         self, program: TableDaemon, hands: TableHands, notes: ScenarioRecord, ports: BoardPorts
     ) -> ScenarioTable:
-        """Return the table of one scenario, which `program` runs at the boards of `ports`."""
+        """Return a table for one scenario, with the given daemon, people and board ports."""
         return ScenarioTable(
             program,
             hands,
@@ -108,7 +108,7 @@ class ScenarioTarget(ABC):
 
 @dataclass
 class TableAccess:
-    """The table of one scenario, with its simulated boards if it has its own.
+    """One scenario's table, and the simulated boards that only this scenario uses, or None.
 
     `close` leaves no timer and no process of the scenario.
     """
@@ -124,7 +124,7 @@ class TableAccess:
 
 
 class InProcessTarget(ScenarioTarget):
-    """Tables in this process and in virtual time, a new one for each scenario."""
+    """The target `inproc`: a new table in this process, in virtual time, for each scenario."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class InProcessTarget(ScenarioTarget):
         self.about = {"target": "inproc", "time": "virtual", "operator": "none"}
 
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """See ScenarioTarget."""
+        """Return the identities of the two simulated boards in this process."""
         own = own_firmware_hash().hex()
         return {
             "dealer": ExpectedIdentity(DEALER_ID, True, own),
@@ -141,7 +141,7 @@ class InProcessTarget(ScenarioTarget):
         }
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
-        """See ScenarioTarget."""
+        """Return a new simulated table in this process. Its random seed is the scenario's name."""
         sim = make_table(random.Random(notes.about.get("scenario", "")))
         program = InProcessDaemon(sim, folder / "state", runtime_dir)
         hands = InProcessHands(sim, program.move_button)
@@ -151,12 +151,12 @@ class InProcessTarget(ScenarioTarget):
 
 
 class PortTarget(ScenarioTarget):
-    """A target whose boards are at serial ports or ptys, with the daemon as a process."""
+    """The base class of targets that have a daemon process, and boards at serial ports or ptys."""
 
     bench: BenchFile
 
     def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
-        """See ScenarioTarget."""
+        """Return the identity that the bench file requires for each board."""
         own = own_firmware_hash().hex()
         return {
             board: ExpectedIdentity(
@@ -166,7 +166,7 @@ class PortTarget(ScenarioTarget):
         }
 
     def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
-        """See ScenarioTarget."""
+        """Return a table with a daemon process, at the ports that the bench file names."""
         program = DaemonProcess(self.bench, folder / "state", runtime_dir)
         ports: BoardPorts = {
             name: SerialPort(at.port, at.baud) for name, at in self._boards().items()
@@ -175,19 +175,17 @@ class PortTarget(ScenarioTarget):
 
     @abstractmethod
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """Return the people, real or simulated, who move the cards; `notes` receives their
-        steps.
-        """
+        """Return the people, real or simulated, at the table. `notes` receives their steps."""
 
     def _boards(self) -> dict[BoardKind, BoardConfig]:
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
 
 
 class SimulatorTarget(PortTarget):
-    """Simulated boards behind ptys. One `dealtable sim` serves the whole session."""
+    """The target `sim`: one process `dealtable sim`, with ptys, for a whole pytest session."""
 
     def __init__(self, firmware: str) -> None:
-        """Prepare simulated boards that the interpreter `firmware` runs. Nothing runs yet."""
+        """Store `firmware`, the name of the interpreter for the boards' firmware. Start nothing."""
         super().__init__()
         self.target = "sim"
         self.is_time_shared = True
@@ -202,7 +200,7 @@ class SimulatorTarget(PortTarget):
         self._exit_stack = ExitStack()
 
     def open(self) -> None:
-        """See ScenarioTarget."""
+        """Start `dealtable sim`, and read the ports of its boards. Raises HallError."""
         folder = self._folder = self._exit_stack.enter_context(memory_folder())
         config = folder / "sim.toml"
         sets = (f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
@@ -235,21 +233,24 @@ class SimulatorTarget(PortTarget):
         self.bench = simulated_bench(info)
 
     def close(self) -> None:
-        """See ScenarioTarget."""
+        """End the simulator, and remove its temporary folder."""
         self._exit_stack.close()
 
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """See PortTarget."""
+        """Return simulated people who use the simulator's control socket."""
         hands = ControlHands(self._control)
         hands.record_lines = notes.steps
         return hands
 
 
 class BenchTarget(PortTarget):
-    """A bench at which an operator does what the terminal asks. It is locked for this run."""
+    """A target that is a bench. The operator at its terminal does the actions of people.
+
+    A bench file describes the bench, which is locked for this run.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Read the bench file. Raises BenchError."""
+        """Read the bench file at `path`. Raises BenchError."""
         super().__init__()
         self.bench = load_bench(path)
         about = self.bench.bench
@@ -268,21 +269,21 @@ class BenchTarget(PortTarget):
         self._terminal = OperatorTerminal(about.terminal)
 
     def open(self) -> None:
-        """See ScenarioTarget."""
+        """Lock the bench for this run. Raises BenchInUse or OSError."""
         self._lock.acquire(self.bench.bench.operator)
 
     def close(self) -> None:
-        """See ScenarioTarget."""
+        """Close the operator's terminal, and unlock the bench."""
         self._terminal.close()
         self._lock.release()
 
     def make_hands(self, notes: ScenarioRecord) -> TableHands:
-        """See PortTarget."""
+        """Return the operator at the bench's terminal."""
         return BenchOperator(self._terminal, self.features, notes.steps.append)
 
 
 def make_target(target: str, firmware: str) -> ScenarioTarget:
-    """Return the target that the options `--target` and `--firmware` name, not yet opened.
+    """Return a target for the values of the options `--target` and `--firmware`. Do not open it.
 
     Raises BenchError.
     """
@@ -292,7 +293,7 @@ def make_target(target: str, firmware: str) -> ScenarioTarget:
 
 
 def simulated_bench(info: dict[str, Any]) -> BenchFile:
-    """Return a bench file for the boards of a `dealtable sim`.
+    """Return the contents of a bench file for the boards of a `dealtable sim` process.
 
     `info` is the line that the simulator prints when it starts.
     """

@@ -1,7 +1,7 @@
-"""A bare table: two boards and the card loop between them, without the rest of a table.
+"""A table for benchmarks that has only two boards and the card loop.
 
-There is no journal, no state and no gateway. The time of a card is that of its serial line and its
-decision alone.
+There is no journal, no state and no gateway. So the time of a card is the time of its serial line
+and of its decision only.
 """
 
 import asyncio
@@ -51,9 +51,9 @@ class BareTable:
             await board.link.open({}, {})
 
     async def run_attempt(self, number: int, sequence: str) -> AttemptState:
-        """Deal the set in the hopper by `sequence`, and return the ended attempt.
+        """Deal the hopper's cards by the fair sequence `sequence`, and return the final state.
 
-        `sequence` has a pocket letter for each place. Raises DriverError if a board refuses a
+        `sequence` has one pocket letter for each card. Raises DriverError if a board refuses a
         command or is lost. There is no retry.
         """
         ended: asyncio.Future[AttemptState] = asyncio.get_running_loop().create_future()
@@ -65,7 +65,7 @@ class BareTable:
             dealer=self.dealer.link.send,
             reader=self.reader.link.send,
             stop_motion=self.dealer.stop,
-            on_count_due=lambda: dealing.observe(_passing_check(dealing.attempt)),
+            on_count_due=lambda: dealing.observe(_matching_count(dealing.attempt)),
             on_look_overdue=lambda index: dealing.give_up_look(index),
             on_end=ended.set_result,
             on_change=lambda: None,
@@ -108,8 +108,8 @@ class BareTable:
             board.link.close()
 
 
-def _passing_check(attempt: AttemptState) -> FinalCount:
-    """Return a final count without faults. Only the time of the deal is measured here."""
+def _matching_count(attempt: AttemptState) -> FinalCount:
+    """Return a final count that agrees with the ledger of `attempt`, so that the hands are held."""
     ledger = attempt.ledger
     n, w, s, e, _ = ledger.count_landed().values()
     return FinalCount(
@@ -129,11 +129,11 @@ def _passing_check(attempt: AttemptState) -> FinalCount:
 def mechanical_s(
     settings: MechanicsSettings, profile: Profile, sequence: str, *, feeding_ms: float | None = None
 ) -> float:
-    """Return the seconds from the first feed to the last landing of a simulated attempt.
+    """Simulate an attempt in virtual time, and return the seconds from first feed to last landing.
 
-    `sequence` is the attempt's pocket letter per place. All cards take the same time. This time is
-    the mean of `settings`, or the mean of an attempt whose feeder took `feeding_ms` for all cards
-    (sim.mechanics.truth). The second form removes the random differences of that attempt.
+    `sequence` has one pocket letter for each place. All cards take the same time. This
+    time is the mean of `settings`. With `feeding_ms`, it is the mean of an attempt in which the
+    feeder took `feeding_ms` for all cards (sim.mechanics.truth), without random differences.
     """
     feed_ms = settings.feed_ms if feeding_ms is None else feeding_ms / len(sequence)
     even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
@@ -142,9 +142,7 @@ def mechanical_s(
 
 
 def dealt_mechanical_s(dealt: DealResult, speed: float) -> float:
-    """Return the seconds that the mechanics alone would take for the attempt of the deal
-    `dealt`.
-    """
+    """Simulate the deal `dealt` again at `speed`. Return the seconds of the mechanics alone."""
     profile = load_profile("international-000")
     seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
     order = sequence(commitment, seed, dealt.cut, profile.deck.cards)
@@ -170,8 +168,9 @@ _BAUD = 921_600
 
 
 async def deal_on_input(dealer: str, reader: str, control: str) -> None:
-    """Deal once for each line of input, with the boards at these ports, until the input ends.
+    """Run one attempt whenever standard input receives a line, until the input ends.
 
+    `dealer`, `reader`: the boards' serial ports. `control`: the control socket of the simulator.
     Print the number of each attempt when it has ended.
     """
     profile = load_profile("international-000")

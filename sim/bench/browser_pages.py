@@ -1,4 +1,4 @@
-"""Pages of a console in real browsers, which record the time when a change is drawn.
+"""Console pages in a real browser. A script records when a page shows or removes a referee call.
 
 The module runs as a separate process. The parent process writes a line, `drawn` or `heaps`. The
 answer is a line of JSON: a `PageChanges` or a list of `PageHeap`. The process ends when its input
@@ -95,7 +95,7 @@ class DrawnChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class PageChanges(msgspec.Struct, frozen=True):
-    """All changes that the pages have drawn since the last request.
+    """The starts and ends of referee calls that pages have drawn since the previous PageChanges.
 
     `bare_ms`: the times from a message of a bare server to the screen, in the same browser.
     `reloads`: the number of page reloads so far.
@@ -107,7 +107,7 @@ class PageChanges(msgspec.Struct, frozen=True):
 
 
 class PageHeap(msgspec.Struct, frozen=True, gc=False):
-    """The memory of a page's scripts after garbage collection, its elements and its listeners."""
+    """Sizes of one page after garbage collection: script memory, elements and event listeners."""
 
     mib: float
     nodes: int
@@ -124,7 +124,7 @@ class OpenPages:
         self._reloads = 0
 
     async def add_page(self, page: Any) -> None:
-        """Start to observe `page`, which is loaded."""
+        """Add a loaded page, count its reloads from now on, and measure its memory on request."""
         self._pages.append(page)
         page.on("framenavigated", self._count_reload)
         line = await page.context.new_cdp_session(page)
@@ -132,14 +132,14 @@ class OpenPages:
         self._debug_sessions.append(line)
 
     async def take_changes(self) -> PageChanges:
-        """Return the changes drawn since the last call."""
+        """Return the changes that the pages have drawn since the previous call of this method."""
         told = [one for page in self._pages for one in await page.evaluate(_TAKE_SCRIPT)]
         bare_ms = await self._bare.evaluate(_TAKE_SCRIPT)
         found = {"drawn": told, "bare_ms": bare_ms, "reloads": self._reloads}
         return msgspec.convert(found, PageChanges, strict=False)
 
     async def measure_heaps(self) -> list[PageHeap]:
-        """Return the memory of each page. This collects garbage first, which takes some time."""
+        """Collect the garbage of each page, then return one PageHeap for each page."""
         found = []
         for line in self._debug_sessions:
             await line.send("HeapProfiler.collectGarbage")
@@ -154,7 +154,7 @@ class OpenPages:
 
 
 def find_missing_program() -> str | None:
-    """Return a line that names a program missing for these pages, or None if none is missing."""
+    """Return a text if Playwright or Chromium is not installed, or None if both are installed."""
     if importlib.util.find_spec("playwright") is None:
         return "Playwright is not installed (pip install playwright)"
     return None if CHROMIUM.exists() else f"there is no {CHROMIUM} (Debian's package chromium)"
@@ -162,7 +162,7 @@ def find_missing_program() -> str | None:
 
 @asynccontextmanager
 async def _open_pages(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
-    """Open the console's page `count` times in a browser, for the accounts ref0, ref1, …
+    """Open and yield `count` pages of a console, one for each account: ref0, ref1, …
 
     Raises HallError if an account cannot log in.
     """
@@ -193,7 +193,7 @@ async def _open_pages(url: str, count: int, pin: str) -> AsyncIterator[OpenPages
 
 
 async def _launch_browser(playwright: Any) -> Any:
-    """Return a started browser. Raises HallError if Chromium does not start."""
+    """Start Chromium, and return the browser. Raises HallError if Chromium does not start."""
     from playwright.async_api import Error
 
     try:
@@ -232,7 +232,7 @@ async def _serve_bare_page() -> AsyncIterator[str]:
 
 
 async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer a request with the minimal page, or with a stream that sends the time."""
+    """Answer a request: for `/stream` send the time repeatedly, otherwise the minimal page."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"GET /stream"):
@@ -255,7 +255,7 @@ async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWr
 @click.option("--count", default=5, show_default=True, help="pages")
 @click.option("--pin", required=True, help="the PIN of ref0, ref1, …")
 def main(url: str, count: int, pin: str) -> None:
-    """Open pages of a console, and close them when the input ends."""
+    """Open `count` pages of the console at `url`, and close them when standard input ends."""
 
     async def run() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

@@ -1,4 +1,4 @@
-"""Benchmark figures of a console of a large hall: processor time, and the delay of its pages."""
+"""Benchmark figures of a console that shows a large hall: its processor time and page delays."""
 
 import asyncio
 from functools import cache
@@ -18,8 +18,8 @@ from sim.bench.figure_registry import bench_options, timed_figure
 from sim.tables.table_processes import HallError
 
 
-def _console_load_run() -> ConsoleLoadResult:
-    """Return the result of a measured console under load, which both figures use."""
+def _run_console_load() -> ConsoleLoadResult:
+    """Return the result of a console under load, measured once for all figures of this file."""
     browsers = 0 if find_missing_program() else bench_options.browsers
     result = _measure_load(
         ConsoleLoad(feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds)
@@ -41,10 +41,10 @@ def _measure_load(load: ConsoleLoad) -> ConsoleLoadResult:
     return result
 
 
-@timed_figure("console", floor=lambda: _console_load_run().floor_cores, documented=2.5, rounds=1)
+@timed_figure("console", floor=lambda: _run_console_load().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Measure a console's share of a core at 400 feeds, 4,000 states/s, against decoding only."""
-    return _console_load_run().alone.cores
+    """Measure the core share of a console that has 400 feeds. The floor is only decoding."""
+    return _run_console_load().alone.cores
 
 
 def _missing_browser() -> str | None:
@@ -61,7 +61,7 @@ def _missing_browser() -> str | None:
     find_missing=_missing_browser,
 )
 def measure_drawing() -> float:
-    """Measure how soon five browsers draw a call for a referee (95th percentile).
+    """Measure the time until five browsers show a call for a referee (95th percentile).
 
     The floor is a minimal page.
     """
@@ -69,7 +69,7 @@ def measure_drawing() -> float:
 
 
 def _page_figures() -> PageFigures:
-    pages = _console_load_run().pages
+    pages = _run_console_load().pages
     if pages is None:
         raise click.ClickException(f"pixels: {_missing_browser()}")
     return pages

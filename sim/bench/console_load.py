@@ -57,10 +57,10 @@ class MemoryUse(msgspec.Struct, frozen=True):
 
 
 def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -> list[float]:
-    """Return the time from each change to its drawing, for each page that drew it.
+    """Return for each change in `drawn` the milliseconds since the same change in `called`.
 
     Some changes give no delay: those that ended before they could be drawn, and those drawn later
-    than the next change. `called` is in order.
+    than the next change. `called` has all changes of the calls, sorted by time.
     """
     by_table: dict[str, list[CallChange]] = defaultdict(list)
     for one in called:
@@ -75,7 +75,7 @@ def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -
 
 
 def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
-    """Return the statistics of some times, or None if there are none."""
+    """Return the statistics of the times `all_ms`, or None if `all_ms` is empty."""
     if not all_ms:
         return None
     # `quantiles` needs at least two values
@@ -87,7 +87,7 @@ def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
 
 
 def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
-    """Return a summary of memory samples (seconds, MiB). The samples are in order, at least one."""
+    """Return a summary of at least one memory sample (seconds, MiB), in the order of time."""
     all_mib = [mib for _, mib in samples]
     last_s = samples[-1][0]
     late = [one for one in samples if one[0] >= last_s / 3]
@@ -120,7 +120,7 @@ ReportProgress = Callable[[str], None]
 
 
 class ConsoleLoad(msgspec.Struct, frozen=True):
-    """The load under which a console is measured.
+    """The load of one measurement of a console: feeds, states, browsers and duration.
 
     `seconds`: the duration of the phase with browsers. Each of `feeds` sends `per_s` states a
     second.
@@ -133,7 +133,7 @@ class ConsoleLoad(msgspec.Struct, frozen=True):
 
     @property
     def alone_s(self) -> float:
-        """The duration of the later phase without browsers, in seconds."""
+        """The duration of the phase `alone`, which has no browsers, in seconds."""
         return max(_MIN_ALONE_S, min(MAX_ALONE_S, self.seconds / 2))
 
 
@@ -163,7 +163,7 @@ class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a measurement of a console, by phase.
+    """The result of one measurement of a console under load, with the values of each phase.
 
     The phase `alone` comes after `with_browsers`, at the same time as `floor_cores`, the share of a
     bare process. `pages` is None without a browser. `states_per_s`: the rate of states that all
@@ -181,7 +181,7 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return a line for each fault that no console may have, whatever its times are."""
+        """Return a line for each error of the console: lost events, or pages that reloaded."""
         found = [f"{self.lost} of {self.events} events are not in the archive"] if self.lost else []
         if self.pages is not None and self.pages.reloads:
             found.append(f"pages were loaded again by themselves, {self.pages.reloads} times")
@@ -191,7 +191,7 @@ class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
 async def measure_console(
     load: ConsoleLoad, report: ReportProgress = lambda line: None
 ) -> ConsoleLoadResult:
-    """Start a console under a load, measure it, and return the result. Raises HallError."""
+    """Start the feeds of `load` and a console, and measure the console. Raises HallError."""
     if load.browsers and (what := find_missing_program()) is not None:
         raise HallError(f"pages cannot be measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
@@ -206,7 +206,7 @@ async def measure_console(
 
 
 def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProcess:
-    """Return a console for the feeds `at`, with a new configuration and new keys in `folder`."""
+    """Write the files of a console for the feeds `at`, and return the console, not started."""
     create_table_keys(folder)
     lines = [
         f'[console]\nname = "bench"\nlisten = "127.0.0.1:0"\nkeys = "{folder / CLIENTS_FOLDER}"\n'
@@ -225,16 +225,16 @@ async def _measure_phases(
     load: ConsoleLoad, console: ConsoleProcess, feeds: FeedsProcess, report: ReportProgress
 ) -> ConsoleLoadResult:
     assert console.process is not None
-    watch = _PhaseTimer(console.process.pid, report)
-    with_browsers, looked = await _measure_with_browsers(load, console, watch)
-    alone, floor_cores = await _measure_alone(load.alone_s, feeds.addresses, watch)
+    timer = _PhaseTimer(console.process.pid, report)
+    with_browsers, watch = await _measure_with_browsers(load, console, timer)
+    alone, floor_cores = await _measure_alone(load.alone_s, feeds.addresses, timer)
     said = await feeds.stop_events()
     events = sum(said.events.values())
     report(f"waiting until the archive has all {events} events")
     return ConsoleLoadResult(
         load=load,
         with_browsers=with_browsers,
-        pages=None if looked is None else looked.summarize(said.called),
+        pages=None if watch is None else watch.summarize(said.called),
         alone=alone,
         floor_cores=floor_cores,
         states_per_s=round(said.states / said.seconds, 1),
@@ -244,7 +244,7 @@ async def _measure_phases(
 
 
 class _PageWatch:
-    """The collector of the changes on all pages, which reads them often and adds them up.
+    """A collector that regularly reads and stores the changes that all pages have drawn.
 
     So no page has to store many changes.
     """
@@ -257,20 +257,20 @@ class _PageWatch:
         self._reloads = 0
 
     async def reset(self) -> None:
-        """Discard the changes drawn so far."""
+        """Begin a phase: measure the pages' memory, and discard all changes drawn until now."""
         await self.measure_heap(0.0)
         await self.collect()
         self._drawn, self._bare_ms = [], []
 
     async def collect(self) -> None:
-        """Read and store the changes drawn since the last reading."""
+        """Read the changes that the pages have drawn since the previous call, and store them."""
         seen = await self._helper.request(b"drawn", PageChanges)
         self._drawn += seen.drawn
         self._bare_ms += seen.bare_ms
         self._reloads = seen.reloads
 
     async def measure_heap(self, at_s: float) -> float:
-        """Measure the memory of the pages. Return the MiB of one page's scripts, as a mean."""
+        """Measure and store the pages' memory at the time `at_s`. Return the mean in MiB."""
         seen = await self._helper.request(b"heaps", list[PageHeap])
         one = PageHeap(
             mean(page.mib for page in seen),
@@ -281,7 +281,7 @@ class _PageWatch:
         return one.mib
 
     def summarize(self, called: Sequence[CallChange]) -> PageFigures:
-        """Return the measured values of the pages. `called` has the times of the calls."""
+        """Return drawing times, reloads and memory of the pages. `called`: changes of the calls."""
         first, last = self._heaps[0][1], self._heaps[-1][1]
         return PageFigures(
             drawn=summarize_times(draw_delays_ms(called, self._drawn)),
@@ -294,47 +294,51 @@ class _PageWatch:
 
 
 class _PhaseTimer:
-    """A measurement of one process in several phases, with lines about its progress."""
+    """A timer that measures one process in several phases, and reports the progress as text."""
 
     def __init__(self, pid: int, report: ReportProgress) -> None:
         self._pid, self.report = pid, report
 
     async def measure_phase(
-        self, name: str, seconds: float, looked: _PageWatch | None = None
+        self, name: str, seconds: float, watch: _PageWatch | None = None
     ) -> LoadPhase:
-        """Measure the process for `seconds`, and meanwhile read the changes on the pages."""
+        """Measure processor share and memory of the process in the phase `name`, for `seconds`.
+
+        Meanwhile `watch`, if given, reads the changes that the pages draw.
+        """
         self.report(f"{name}: {_span_text(seconds)} left, {_resident_mib(self._pid):.1f} MiB")
-        if looked is not None:
-            await looked.reset()
+        if watch is not None:
+            await watch.reset()
         loop, cpu_s, reported_s = asyncio.get_running_loop(), tree_cpu_s(self._pid), 0.0
         began_s = loop.time()
         samples = [(0.0, _resident_mib(self._pid))]
         while (passed_s := loop.time() - began_s) < seconds:
             if passed_s - reported_s >= PROGRESS_INTERVAL_S:
                 reported_s += PROGRESS_INTERVAL_S
-                heap = (
-                    "" if looked is None else f", a page {await looked.measure_heap(passed_s):.2f}"
-                )
+                heap = "" if watch is None else f", a page {await watch.measure_heap(passed_s):.2f}"
                 mib = f"{samples[-1][1]:.1f} MiB{heap}"
                 self.report(f"{name}: {_span_text(seconds - passed_s)} left, {mib}")
             await asyncio.sleep(min(SAMPLE_INTERVAL_S, max(0.0, seconds - (loop.time() - began_s))))
             samples.append((loop.time() - began_s, _resident_mib(self._pid)))
-            if looked is not None:
-                await looked.collect()
+            if watch is not None:
+                await watch.collect()
         cores = (tree_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
-        if looked is not None:
-            await looked.measure_heap(passed_s)
+        if watch is not None:
+            await watch.measure_heap(passed_s)
         return LoadPhase(round(passed_s, 1), round(cores, 4), summarize_memory(samples))
 
 
 async def _measure_with_browsers(
-    load: ConsoleLoad, console: ConsoleProcess, watch: _PhaseTimer
+    load: ConsoleLoad, console: ConsoleProcess, timer: _PhaseTimer
 ) -> tuple[LoadPhase, _PageWatch | None]:
-    """Return the first phase, and the collector of page changes if there are browsers."""
+    """Measure the console while browsers show its pages, and return the phase and the watch.
+
+    If `load` has no browsers, measure the console without them, and return None as the watch.
+    """
     if not load.browsers:
         await asyncio.sleep(SETTLE_S)
-        return await watch.measure_phase("without a browser", load.seconds), None
-    watch.report(f"opening {load.browsers} browsers")
+        return await timer.measure_phase("without a browser", load.seconds), None
+    timer.report(f"opening {load.browsers} browsers")
     for number in range(load.browsers):
         await console.accept_invitation(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
     words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
@@ -343,18 +347,17 @@ async def _measure_with_browsers(
     async with run_helper("browser_pages", *words, env={"TMPDIR": str(own)}) as helper:
         await helper.read(dict[str, str])  # all browsers are open
         await asyncio.sleep(SETTLE_S)
-        looked = _PageWatch(helper)
-        phase = await watch.measure_phase(f"with {load.browsers} browsers", load.seconds, looked)
-    return phase, looked
+        watch = _PageWatch(helper)
+        phase = await timer.measure_phase(f"with {load.browsers} browsers", load.seconds, watch)
+    return phase, watch
 
 
 async def _measure_alone(
-    seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
+    seconds: float, at: Sequence[FeedAddress], timer: _PhaseTimer
 ) -> tuple[LoadPhase, float]:
-    """Return the phase of a console without browsers, and the core share of a process that only
-    decodes.
+    """Measure the console without browsers, and at the same time a process that only decodes feeds.
 
-    Both are measured at the same time.
+    Return the console's phase, and the share of one core that the other process used.
     """
     async with run_helper("feed_drain") as bare:
         bare.send(msgspec.json.encode(list(at)))
@@ -362,12 +365,12 @@ async def _measure_alone(
             await bare.read(dict[str, str])  # the process has received from all feeds
         loop, pid = asyncio.get_running_loop(), bare.process.pid
         began_s, cpu_s = loop.time(), tree_cpu_s(pid)
-        phase = await watch.measure_phase("alone", seconds)
+        phase = await timer.measure_phase("alone", seconds)
         return phase, round((tree_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
-    """Wait until no more events arrive in the archive, and return how many are missing."""
+    """Wait until the archive has `events` events or grows no more. Return the missing number."""
     from sqlalchemy import func, select
 
     from controller.console.store.database import open_engine

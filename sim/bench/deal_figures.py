@@ -51,8 +51,8 @@ def _read_journal(table: TableProcess) -> list[StoredRow]:
         return list(rows)
 
 
-def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
-    """Return the size in KiB of a database table that has these rows, in whole pages."""
+def _database_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
+    """Return the size in KiB (whole pages) of a new SQLite database that contains only `rows`."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.execute(f"CREATE TABLE one({columns})")
         values = ", ".join("?" * (columns.count(",") + 1))
@@ -84,9 +84,9 @@ async def read_metrics(table: TableProcess) -> MetricsMessage:
 
 
 def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
-    """Return how much the metric `name` has increased between two readings.
+    """Return how much the count and the seconds of metric `name` grew from `before` to `now`.
 
-    The result is the count and the total seconds, over all labels.
+    The increase is the sum over all labels.
     """
     count, total_s = 0, 0.0
     for message, sign in ((now, 1), (before, -1)):
@@ -99,12 +99,12 @@ def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -
 
 @valued_figure("journal")
 def measure_deal_journal() -> list[FigureValue]:
-    """Measure a deal's record, compared with 12 bytes an event, and the bytes written for it."""
+    """Measure the size and disk writes of a deal's journal. The floor is 12 bytes an event."""
     return asyncio.run(_measure_journal(choose_size(2, 1)))
 
 
 async def _measure_journal(deals: int) -> list[FigureValue]:
-    """Play `deals` deals after a first one that does not count, and return their figures.
+    """Measure the journal of `deals` deals after a first deal, and return the figure values.
 
     Raises click.ClickException if the table's state folder is not on a disk, because nothing is
     written to a disk then.
@@ -133,8 +133,8 @@ async def _measure_journal(deals: int) -> list[FigureValue]:
     commits, _ = metrics_difference(before, now, "journal_write_seconds")
     entries = (decode(row.body) for row in rows)
     events = sum(len(unpack_events(one.data, one.attempt)) for one in entries if one.kind == "wire")
-    record_kib = _table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows)
-    bare_kib = _table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events))
+    record_kib = _database_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows)
+    bare_kib = _database_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events))
     cards = float(table.profile.deck.cards)
     each = 1024 / events
     record, bare, written = record_kib / deals, bare_kib / deals, disk_kib / deals
@@ -200,7 +200,7 @@ def _mechanics_s(dealt: DealResult) -> float:
 
 @valued_figure("deal")
 def measure_deal() -> list[FigureValue]:
-    """Measure a deal at 100 ms a card with journal, CURVE, feed, against its mechanics' own time.
+    """Measure a deal's time if each card takes 100 ms. The floor is the mechanics alone.
 
     The simulator contains the boards, so that no pins between processes add time. The boards are
     connected by ptys.
@@ -215,7 +215,7 @@ def measure_deal() -> list[FigureValue]:
 
 
 async def _deal_several(count: int) -> tuple[list[DealResult], float]:
-    """Return the results of `count` deals, and the machine's time for all routes in seconds."""
+    """Play `count` deals. Return their results, and the program's total time for all routes."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
@@ -235,7 +235,7 @@ def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
 
 @valued_figure("flood")
 def measure_flooded_deal() -> list[FigureValue]:
-    """Measure a deal at 1,000 commands a second by a client, against its mechanics' own time."""
+    """Measure a deal's time while 1,000 commands a second arrive. The floor is the mechanics."""
     dealt = asyncio.run(_deal_flooded())
     return [FigureValue("", dealt.wall_s, _mechanics_s(dealt), FigureUnit.S, documented=1.02)]
 
@@ -253,14 +253,14 @@ async def _deal_flooded() -> DealResult:
 
 @valued_figure("hall")
 def measure_deal_in_hall() -> list[FigureValue]:
-    """Measure a deal at one of ten tables on this computer, against its mechanics' own time."""
+    """Measure a deal's time while ten tables share a computer. The floor is the mechanics alone."""
     dealt = asyncio.run(_deal_in_hall(choose_size(10, 2)))
     wall_s, alone_s = _median_pair([(one.wall_s, _mechanics_s(one)) for one in dealt])
     return [FigureValue("", wall_s, alone_s, FigureUnit.S, documented=1.02)]
 
 
 async def _deal_in_hall(tables: int) -> list[DealResult]:
-    """Return the results of one deal at each table. The tables start at different times."""
+    """Deal once at each of `tables` tables, which start at different times. Return the results."""
 
     async def deal_at(number: int, table: TableProcess) -> DealResult:
         await asyncio.sleep(plan.start_delay_s(number))
@@ -280,17 +280,17 @@ _SEED = bytes(range(32))
 
 @valued_figure("fair")
 def measure_sequence() -> list[FigureValue]:
-    """Measure the fair sequence of a deal, against random.shuffle and SystemRandom's shuffle."""
+    """Measure the time to compute a fair sequence. Floors: random.shuffle and SystemRandom."""
     return [
-        _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
-        _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
+        _compare_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
+        _compare_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
     ]
 
 
-def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
-    """Return the figure value that compares the fair sequence with `shuffle`.
+def _compare_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
+    """Compare the time to compute a fair sequence with its floor, the time of `shuffle`.
 
-    The documented value is also the aim.
+    `what` names the value. `aim` is the aimed and the documented multiple of the floor.
     """
 
     def make_sequences() -> None:

@@ -1,4 +1,4 @@
-"""The floor of `bench reaction`: a process that only answers bytes with bytes.
+"""A process that answers any bytes with one frame. Its time is the floor of the figure `reaction`.
 
 python -m sim.bench.echo_process PTY
 """
@@ -28,7 +28,7 @@ _MAX_READ_BYTES = 4096
 
 
 def run_echo(path: str) -> None:
-    """Answer every read with a ROUTE frame, until the serial line at `path` is closed."""
+    """Write a ROUTE frame whenever bytes arrive at the pty `path`, until the other end closes."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
     os.write(end, ROUTE_FRAME)  # shows that the process is ready

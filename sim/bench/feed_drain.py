@@ -1,4 +1,4 @@
-"""The floor of a console's feed connections: a program that only receives and decodes the feeds.
+"""A program that only receives and decodes feeds. Its cost is the floor for a console's cost.
 
 As a program, the module reads one line of JSON, a list of `FeedAddress`. It prints a line when it
 has received a state from every feed, and continues until it is terminated.
@@ -25,7 +25,7 @@ _MAX_SOCKETS = 4_096
 
 
 async def drain_feeds(feeds: list[FeedAddress]) -> None:
-    """Receive and decode the messages of all feeds until cancelled.
+    """Receive and decode the messages of all feeds until the task is cancelled.
 
     Print a line after every feed has sent a state.
     """
@@ -47,7 +47,7 @@ async def drain_feeds(feeds: list[FeedAddress]) -> None:
 
 @contextmanager
 def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
-    """Connect to each feed for the `with` block, which starts when each feed has sent a message."""
+    """Connect to all feeds, wait for a message of each, and disconnect after the `with` block."""
     context = _make_context()
     sockets = silent = _open_sockets(feeds, context)
     selector = _make_selector(sockets)
@@ -102,7 +102,7 @@ def _has_message(socket: Any) -> bool:
 
 
 def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
-    """Decode all waiting messages of a socket, and return the name of the table in each message."""
+    """Decode the states that a socket has received, and return the names of their tables."""
     told = []
     while _has_message(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)

@@ -1,4 +1,4 @@
-"""Benchmark figures of a console's connections to its tables and its archive, without pages.
+"""Benchmark figures of a console without web pages: it only receives and archives feeds.
 
 `open_feed_reader` puts together the same parts as the real console: the observer's key from a
 folder, a database, and a thread that writes.
@@ -66,7 +66,7 @@ class StateRange:
 
 
 class ConsoleFeedReader(TableFeeds):
-    """The feeds of a console, with its archive and a count of the received states.
+    """A console's receiver of feeds, which stores events in an archive and counts the states.
 
     `ranges`: the range of states of each table that sent any, since the counts were restarted.
     """
@@ -80,7 +80,7 @@ class ConsoleFeedReader(TableFeeds):
             self.add(ConfiguredTable(**msgspec.structs.asdict(one)))
 
     async def wait_until_complete(self) -> None:
-        """Wait until every table has sent its state and all earlier events are on disk.
+        """Wait until every table has sent a state, and all events before this state are on disk.
 
         New events may arrive later.
         """
@@ -133,7 +133,7 @@ async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
 
 
 class _Numbered(msgspec.Struct):
-    """A public state of which only the number is read."""
+    """The number of a public state, decoded without the rest of the state."""
 
     seq: int
 
@@ -152,11 +152,11 @@ _LATE_EVENT_TIMEOUT_S: Final = 10.0
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The processor time that a console takes to receive `feeds` feeds, in shares of one core.
+    """The processor time of a console that receives `feeds` feeds, and its lost data.
 
-    `floor_cores` is the share of a program that only receives and decodes. `states` were received
-    in `seconds`. `missing`: states whose numbers were skipped. `lost`: events that the feeds
-    published and the archive does not contain.
+    `cores` is the console's share of one core, and `floor_cores` that of a program which only
+    receives and decodes. `states` were received in `seconds`. `missing`: states that did not
+    arrive. `lost`: events that the feeds published and the archive does not contain.
     """
 
     feeds: int
@@ -168,20 +168,20 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
 
     def violations(self) -> list[str]:
-        """Return a line for each fault that is not allowed at any cost."""
+        """Return a line for each kind of lost data: states not received, events not archived."""
         found = [f"{self.missing} states did not arrive"] if self.missing else []
         return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
 
 
 class JoinCost(msgspec.Struct, frozen=True):
-    """The cost of connecting to all feeds: seconds until all data is complete, and CPU time."""
+    """The cost of connecting to all feeds: seconds until all data is there, and processor time."""
 
     seconds: float
     cpu_s: float
 
 
 async def measure_drain(feeds: int, seconds: float) -> DrainCost:
-    """Return the cost of receiving `feeds` feeds for `seconds` seconds.
+    """Receive `feeds` feeds for `seconds` seconds, and return the processor time and losses.
 
     A bare process receives the same feeds at the same time. Raises HallError.
     """
@@ -215,9 +215,10 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
 
 
 async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Return the costs of connecting to running feeds, and the costs of bare connections.
+    """Return the costs of connecting to all feeds, for a console and for a bare receiver.
 
-    Both are measured in turns. The first round of each is not counted. Raises HallError.
+    In each of `rounds` rounds both connect in turns. Each list has one cost for each round. A first
+    round is not counted. Raises HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=PAST_EVENTS) as served:
         at = served.addresses
@@ -242,18 +243,18 @@ async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
 
 
 def _start_watch() -> Callable[[], JoinCost]:
-    """Start a measurement, and return a function that returns the times since this start.
+    """Start a stopwatch, and return a function that returns the cost since the start.
 
-    It returns the elapsed time and the processor time of this process.
+    The cost is the elapsed time and the processor time of this process.
     """
     loop = asyncio.get_running_loop()
     began_s, cpu_s = loop.time(), time.process_time()
     return lambda: JoinCost(loop.time() - began_s, time.process_time() - cpu_s)
 
 
-async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
-    """Wait until no more events arrive in the archive, and return how many are missing."""
-    events, kept = sum(said.events.values()), -1
+async def _count_lost_events(lines: ConsoleFeedReader, published: FeedTotals) -> int:
+    """Wait until `lines` archives no more events. Return how many of `published` are missing."""
+    events, kept = sum(published.events.values()), -1
     await lines.wait_until_complete()
     while (now := lines.count_events()) not in (kept, events):
         kept = now
@@ -270,14 +271,14 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """Measure a console without pages at 10 states/s a table, against decoding only."""
+    """Measure a console's share of a core for 10 states/s a table. The floor is only decoding."""
     tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
     return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """Measure how fast 200 tables are connected completely, compared with bare connections."""
+    """Measure how soon a console has all data of 200 tables. The floor is only receiving feeds."""
     tables = choose_size(200, 40)
     whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
     value_s, floor_s = (statistics.median(one.seconds for one in costs) for costs in (whole, bare))
@@ -291,15 +292,15 @@ def measure_late_join() -> list[FigureValue]:
     ]
 
 
-def _drain_value(came: DrainCost) -> FigureValue:
-    """Return the figure value for the measured cost of receiving feeds.
+def _drain_value(cost: DrainCost) -> FigureValue:
+    """Return the measured `cost` of receiving feeds as a value of the figure `fan_in`.
 
     Raises ClickException if states or events are missing.
     """
-    if wrong := came.violations():
-        raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
-    what, aim = f"{came.feeds} tables", _AIMS_CORES.get(came.feeds)
-    return FigureValue(what, came.cores, came.floor_cores, FigureUnit.CORES, 2.0, aim_value=aim)
+    if wrong := cost.violations():
+        raise click.ClickException(f"fan_in: {cost.feeds} feeds: {'; '.join(wrong)}")
+    what, aim = f"{cost.feeds} tables", _AIMS_CORES.get(cost.feeds)
+    return FigureValue(what, cost.cores, cost.floor_cores, FigureUnit.CORES, 2.0, aim_value=aim)
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -1,8 +1,8 @@
-"""Benchmark figures: costs as a multiple of a floor that is measured in the same run.
+"""The benchmark figures. A figure divides the cost of a task by the cost of a simpler task.
 
-The floor is the cost of the least work that could do the same. Such a multiple is the same on fast
-and slow computers, so a limit can be set for it. Figures and floors are measured in turns, and the
-median of the rounds counts.
+The simpler task is the least work that could do the same. Its cost is the floor. The quotient is
+the same on fast and slow computers, so a limit can be set for it. Figures and floors are measured
+in turns, and the median of the rounds counts.
 """
 
 import importlib
@@ -38,12 +38,11 @@ class FigureUnit(StrEnum):
 
 
 class FigureValue(msgspec.Struct, frozen=True):
-    """One measured value of a benchmark figure, and its floor (a simpler task's value), both in
-    `unit`.
+    """One measured value of a benchmark figure, and the floor: the value of a simpler task.
 
-    `documented` is the multiple given in BENCHMARKS.md. --check accepts up to three times as much.
-    `aim` is the largest multiple wanted. `aim_value` is the largest value wanted, or the smallest
-    if `unit` is a rate.
+    Both values are in `unit`. `documented` is the usual multiple of the floor; --check accepts up
+    to three times as much. `aim` is the largest multiple that is still good. `aim_value` is the
+    largest value that is still good, or the smallest if `unit` is a rate.
     """
 
     what: str
@@ -68,10 +67,11 @@ class BenchFigure(msgspec.Struct, frozen=True):
 
 
 class FigureResult(msgspec.Struct, frozen=True):
-    """One measured value of a benchmark figure, compared with its limit and its aims.
+    """One measured value of a benchmark figure, and whether --check accepts the value.
 
-    `times_floor` is the ratio by which the value is worse than the floor. `ok`: True if --check
-    accepts the value. `met`: True if every aim is reached, or None without an aim.
+    `times_floor` is the ratio by which the value is worse than the floor, and `most` the limit of
+    this ratio. `ok`: True if --check accepts the value. `aim`: the aims as text. `met`: True if the
+    value reaches every aim, None if there is no aim.
     """
 
     figure: str
@@ -114,7 +114,7 @@ Size = TypeVar("Size")
 
 
 def choose_size(full: Size, small: Size) -> Size:
-    """Return the amount of work of a figure: `full`, or `small` with the option --small."""
+    """Return `small`, the smaller amount of work, if --small was given, else return `full`."""
     return small if bench_options.small else full
 
 
@@ -128,11 +128,11 @@ def timed_figure(
     aim: float | None = None,
     find_missing: Callable[[], str | None] = lambda: None,
 ) -> Callable[[W], W]:
-    """Register the decorated function as the figure `name`, timed in turns with its floor (a
-    simpler task).
+    """Return a decorator: the benchmark figure `name` is the time of the decorated function.
 
-    Both functions do the same work `per` times a round. The docstring of the function describes the
-    figure. `find_missing` is as in BenchFigure.
+    The function and the simpler task `floor` are called alternately, `rounds` times. Each does its
+    work `per` times in one call. The function's docstring describes the figure. `documented`, `aim`
+    and `find_missing` are as in FigureValue and BenchFigure.
     """
 
     def register(work: W) -> W:
@@ -150,7 +150,7 @@ F = TypeVar("F", bound=Callable[[], Sequence[FigureValue]])
 
 
 def valued_figure(name: str) -> Callable[[F], F]:
-    """Register the decorated function, which returns several values, as the figure `name`."""
+    """Return a decorator: the decorated function measures the benchmark figure `name`."""
 
     def register(run: F) -> F:
         _FIGURES[name] = BenchFigure(name, _first_line(run), run)
@@ -167,7 +167,7 @@ def load_figures() -> Mapping[str, BenchFigure]:
 
 
 def measure(asked: BenchFigure) -> Iterator[FigureResult]:
-    """Measure a figure, and yield each of its values compared with its floor and aims."""
+    """Measure the figure `asked`, and yield a result for each measured value of the figure."""
     for value in asked.run():
         rate = value.unit is FigureUnit.PER_S
         times = value.floor / value.value if rate else value.value / value.floor
@@ -195,9 +195,10 @@ def measure(asked: BenchFigure) -> Iterator[FigureResult]:
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
-    """Return the median times of `work` and of the simpler task `floor` in µs, divided by `per`.
+    """Return the times in µs of `work` and of the simpler task `floor`, in this order.
 
-    Both are timed in turns, after one round that does not count.
+    Both functions are called alternately, `rounds` times, after one round that does not count. One
+    call does the work `per` times, so the median time of the calls is divided by `per`.
     """
     taken = [(time_s(floor), time_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))

@@ -1,6 +1,6 @@
-"""Helper processes of a measurement, which end together with the measuring process.
+"""Helper processes of a benchmark. They answer lines of text with lines of JSON.
 
-They answer lines with JSON.
+A helper process ends when the benchmark leaves the `with` block of `run_helper`.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ class HelperProcess:
         self.process.stdin.write(line + b"\n")
 
     async def read(self, shape: type[Shape]) -> Shape:
-        """Return the next line of the process, decoded as `shape`.
+        """Return the next line that the process writes, decoded from JSON as the type `shape`.
 
         Raises HallError if the process has ended.
         """
@@ -42,7 +42,7 @@ class HelperProcess:
         return msgspec.json.decode(line, type=shape)
 
     async def request(self, line: bytes, shape: type[Shape]) -> Shape:
-        """Send a line, and return the answer, decoded as `shape`.
+        """Send a line, and return the answer, decoded from JSON as the type `shape`.
 
         Raises HallError if the process has ended.
         """
@@ -54,10 +54,10 @@ class HelperProcess:
 async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None, what: str = ""
 ) -> AsyncIterator[HelperProcess]:
-    """Run a module of this package as a process during the `with` block.
+    """Run the module `module` of this package as a helper process during the `with` block.
 
-    `env` is added to the environment. `what` is its name in messages, or else the name of the
-    module.
+    `words` are its arguments. `env` is added to its environment. `what` is the name of the process
+    in messages. If `what` is empty, the name is `module`.
     """
     process = await start_program(
         *words,
@@ -74,13 +74,13 @@ async def run_helper(
 
 
 class FeedsProcess(NamedTuple):
-    """The process of the simulated feeds, and the addresses of the feeds."""
+    """A helper process that serves simulated feeds, and the addresses of the feeds."""
 
     process: HelperProcess
     addresses: list[FeedAddress]
 
     async def stop_events(self) -> FeedTotals:
-        """Stop all events, so that only states follow. Return the totals of the feeds."""
+        """Stop the events and calls of all feeds, but not their states. Return the totals."""
         return await self.process.request(b"", FeedTotals)
 
 
@@ -88,10 +88,10 @@ class FeedsProcess(NamedTuple):
 async def run_feeds(
     count: int, per_s: float, *, callers: int = 0, past: int = 0
 ) -> AsyncIterator[FeedsProcess]:
-    """Serve `count` simulated feeds during the `with` block, each with `per_s` states a second.
+    """Run a process that serves `count` simulated feeds during the `with` block.
 
-    `callers`: the number of feeds with calls for a referee. `past`: the number of events of each
-    feed before it is opened.
+    Each feed publishes `per_s` states a second. `callers`: the number of feeds with calls for a
+    referee. `past`: the number of events that each feed already has when it is opened.
     """
     words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
     told = [word for name, value in words.items() for word in (f"--{name}", str(value))]

@@ -1,4 +1,4 @@
-"""Benchmark figures of programs: command line, memory, start, rulings, campaigns and frames."""
+"""Benchmark figures of programs: help, memory, start, judged plays, campaigns and frames."""
 
 import asyncio
 import binascii
@@ -45,7 +45,7 @@ _BARE = 10
 
 @valued_figure("campaign")
 def measure_campaigns() -> list[FigureValue]:
-    """Count a campaign's attempts and cards a second on two cores, against a bare table."""
+    """Measure a campaign's attempts and cards a second on two cores. The floor is boards alone."""
     profile = load_profile("international-000")
     order = sequence(bytes(32), bytes(32), None, profile.deck.cards)
     bare_s = time_s(
@@ -88,14 +88,14 @@ def _plays_alone() -> None:
 
 @timed_figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
 def rule_on_plays() -> None:
-    """Rule on two plays with a wild card each (aim 5 ms), compared with only reading them."""
+    """Judge whether a play with wild cards beats another (aim: 5 ms). The floor is parsing both."""
     for _ in range(_TURNS):
         judge_play("international-000", 2, _PLAYED, _LAID)
 
 
 @valued_figure("rulings")
 def measure_rulings() -> list[FigureValue]:
-    """Count rulings a second on two plays with a wild card each, against only reading them."""
+    """Count how often a play can be judged in a second (see `ruling`). The floor only parses it."""
     value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, rounds=15)
     value, floor = 1e6 / value_us, 1e6 / floor_us
     return [FigureValue("", value, floor, FigureUnit.PER_S, documented=5.0, aim_value=200)]
@@ -108,7 +108,7 @@ def _ranks_alone() -> None:
 
 @timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
-    """Find all kinds of play in ten cards with two wild (aim 20 ms), against counting ranks."""
+    """Find all readings of ten cards, two of them wild (aim: 20 ms). The floor counts ranks."""
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained_kinds(faces, 2)
@@ -120,7 +120,7 @@ def _python_alone() -> None:
 
 @timed_figure("help", floor=_python_alone, documented=4.0, aim=8.0)
 def show_help() -> None:
-    """Show the command line's help, compared with an interpreter that does nothing."""
+    """Show the command line's help. The floor is a Python that does nothing."""
     code = "from controller.cli import main; main(['--help'])"
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
@@ -137,7 +137,7 @@ async def _run_table() -> AsyncIterator[TableProcess]:
 
 @valued_figure("memory")
 def measure_memory() -> list[FigureValue]:
-    """Measure the MiB of machine and gateway after a deal, against a bare interpreter."""
+    """Measure the memory of a table's two processes after a deal. The floor is an idle Python."""
 
     async def measure_table() -> tuple[float, float]:
         async with _run_table() as table, seat_players(table) as people:
@@ -160,7 +160,7 @@ def measure_memory() -> list[FigureValue]:
 
 @valued_figure("start")
 def measure_start() -> list[FigureValue]:
-    """Measure a table's start until it can deal, compared with the import of its packages."""
+    """Measure the time from a table's start until it can deal. The floor is importing packages."""
     packages = [sys.executable, "-c", f"import {_PACKAGES}"]
     value_us, floor_us = time_in_turns_us(
         lambda: asyncio.run(_time_start_s()),
@@ -196,7 +196,7 @@ def _checksums_alone() -> None:
 
 @timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
 def code_frames() -> None:
-    """Encode and decode a frame, compared with computing its two checksums."""
+    """Encode and decode a frame. The floor is computing the two checksums."""
     decoder = Decoder()
     for _ in range(_FRAMES):
         decoder.feed(encode(_PAYLOAD))

@@ -1,4 +1,4 @@
-"""Benchmark figures of the reaction: the time from a card's event to its route.
+"""The benchmark figure `reaction`: the time from a card's event to its ROUTE command.
 
 One process, the plant, simulates the boards of all tables. Two events decide a card: AT_READER and
 READ. The plant holds back the later of the two until its table has a turn. In its turn, the plant
@@ -47,7 +47,7 @@ _FOLDER = "tests/peers"
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
-    """A program with another serial library, to compare with.
+    """A program for comparison. It answers the same card events, with another serial library.
 
     `name` is its description, with the versions of its libraries.
     """
@@ -83,9 +83,10 @@ peer.
 
 
 async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Deal `deals` times at two tables at the same time, and return the measured times.
+    """Deal at a bare table and at a complete table together, and return all reaction times.
 
-    The rounds of a first deal are not included. Raises HallError if a table does not start.
+    They are the tables PLAIN and ALL_ON. The programs `peers` are measured too. The first deal does
+    not count. `deals` more deals count. Raises HallError if a table does not start.
     """
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         plan = HallPlan(Path(folder) / "hall", tables=2, speed=SPEED)
@@ -119,16 +120,17 @@ async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which `percent` % of the values are."""
+    """Return the element that follows the lowest `percent` % of `values` (100: the largest)."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
 
 def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[float, float]:
-    """Return a percentile of two columns of times, from the block of rounds with the median ratio.
+    """Return the percentiles of the columns `at` and `over` of `samples`, in the median block.
 
-    The ratio of the two columns in the median block is the median of the ratios of all blocks.
-    Raises ValueError for fewer rounds than blocks.
+    `samples` is divided into _BLOCKS blocks of rounds. In each block, both columns have a
+    percentile `percent`. In the median block the ratio of the two percentiles is the median of all
+    blocks. Raises ValueError for fewer rounds than blocks.
     """
     size = len(samples) // _BLOCKS
     if not size:
@@ -159,7 +161,7 @@ The ratio to a program that polls is much lower.
 
 @valued_figure("reaction")
 def measure_reaction() -> list[FigureValue]:
-    """Measure the time from a card's event to its route on the line, against an echo process."""
+    """Measure the time from a card's event to its route. The floor is a fixed answer."""
     beside = find_peers()
     # One deal has too few cards for the other percentiles.
     percents = choose_size(PERCENTS, (50,))
@@ -188,10 +190,10 @@ def measure_reaction() -> list[FigureValue]:
 
 
 def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
-    """Write an SVG file with one curve of times (µs) for each name.
+    """Draw the distribution of the times of each name in `times_us` into the SVG file `file`.
 
-    The first name is the floor. Raises OSError if the file cannot be written. Needs the extra
-    `lab`.
+    Each curve shows, for each time in µs, the share of cards that took longer. The first name is
+    the floor. Raises OSError if the file cannot be written. Needs the extra `lab`.
     """
     import matplotlib
     import numpy as np

@@ -1,4 +1,4 @@
-"""The plant of the reaction figures: simulated boards with timed serial lines.
+"""Simulated boards for the figure `reaction`, which times the ROUTE command of each card.
 
 The events AT_READER and READ together decide a card. A `TimedLine` holds back the later of the two.
 `run_rounds` writes the held events in turns and measures the time to each route.
@@ -43,9 +43,10 @@ _DECIDING_CODES = {protocol.AT_READER, protocol.READ}
 
 
 class HeldFrames:
-    """The record of one table's card events, shared by the serial lines of both boards.
+    """A record of the events that one table's boards sent. Both serial lines share the record.
 
-    `due` is set while a deciding event is held back.
+    `due` is set while `holding_line` holds back a deciding event. This is the second of the two
+    events AT_READER and READ of one card.
     """
 
     def __init__(self) -> None:
@@ -55,9 +56,9 @@ class HeldFrames:
         self._attempt = 0
 
     def is_decided_by(self, payloads: list[bytes]) -> bool:
-        """Record events of one board, and return True if both events of a card have now arrived.
+        """Record the events `payloads`, and return True if one of them decides a card's route.
 
-        The events AT_READER and READ of a card together decide it.
+        The deciding event is the second of a card's two events AT_READER and READ.
         """
         lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
@@ -78,7 +79,10 @@ class HeldFrames:
 
 
 class TimedLine(PtyLine):
-    """A board's end of a serial line. It holds back each deciding event until `release_frame`."""
+    """A board's serial line, which holds back each event that decides a card's route.
+
+    This is the second of the events AT_READER and READ of one card. `release_frame` returns it.
+    """
 
     def __init__(self, link: Path, spoil: PtyNoise, frames: HeldFrames) -> None:
         super().__init__(link, spoil)
@@ -87,7 +91,7 @@ class TimedLine(PtyLine):
         self._held_bytes = b""
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the host, or store them after an event that is held back."""
+        """Hold back a deciding event, and all data until its release. Send other data at once."""
         if self.board_fd is None:
             return
         deciding = self._frames.is_decided_by(self._decoder.feed(data))
@@ -101,7 +105,7 @@ class TimedLine(PtyLine):
             super().write(data)
 
     def release_frame(self) -> bytes:
-        """Return the bytes that are held back. The caller must write them."""
+        """Remove and return the bytes that are held back. The caller must write them."""
         held, self._held_bytes = self._held_bytes, b""
         self._frames.holding_line = None
         self._frames.due.clear()
@@ -111,11 +115,11 @@ class TimedLine(PtyLine):
 def time_answer(
     out: int, back: int, data: bytes, whole: Callable[[bytes], bool]
 ) -> tuple[float, bytes]:
-    """Write `data` to `out`, and measure the time until the answer at `back` is complete.
+    """Write `data` to the descriptor `out`, and time the answer on the descriptor `back`.
 
-    Return the microseconds and the bytes of the answer. The clock stops before the bytes are
-    examined. An answer that is not complete in time counts as ROUTE_TIMEOUT_MS. Raises OSError if a
-    line is closed.
+    Return the time in microseconds until the answer was complete, and the answer. It is complete if
+    `whole(answer)` is True. The clock stops before the bytes are examined. The time is
+    ROUTE_TIMEOUT_MS if the answer is not complete in time. Raises OSError if a line is closed.
     """
     poll = select.poll()
     poll.register(back, select.POLLIN)
@@ -164,7 +168,7 @@ class TimedHardware(HardwareOnPtys):
         return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
 
     def time_route(self) -> float | None:
-        """Send the event that is held back, and return the microseconds until its ROUTE.
+        """Send the event that is held back, and return the microseconds until its card's ROUTE.
 
         Returns None if no event is held, or if a line is not open.
         """
@@ -197,9 +201,10 @@ async def run_rounds(
     rng: random.Random,
     samples: list[list[float]],
 ) -> None:
-    """Measure every table and program in turn, round after round, until cancelled.
+    """Time all tables and programs in rounds until cancelled, and add the times to `samples`.
 
-    Only complete rounds are added to `samples`.
+    A round times each table and each program once, in random order. `floor` and `beside` time the
+    programs. Incomplete rounds are not added.
     """
     every = [floor, *(table.time_route for table in tables), *beside]
     while True:
@@ -216,9 +221,9 @@ async def run_rounds(
 
 
 async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
-    """Wait until every table holds an event back, or until a time limit.
+    """Wait until every table holds back an event, and return the indices of all tables.
 
-    Return the tables that have one.
+    After ROUND_TIMEOUT_S, return only the indices of the tables that hold back an event.
     """
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:
@@ -231,9 +236,9 @@ async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
 
 @asynccontextmanager
 async def run_answerer(module: str) -> AsyncIterator[Turn]:
-    """Run a process that answers bytes at a pty, and yield the function that measures one answer.
+    """Run `module` as a process that answers on a pty, and yield a function that times an answer.
 
-    Raises RuntimeError if the process ends.
+    Raises RuntimeError if the process ends before it is ready.
     """
     ours, theirs = pty.openpty()
     for end in (ours, theirs):
@@ -271,9 +276,9 @@ async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> No
 def main(
     config: str, runtime_dir: str, tables: str, speed: str, samples: str, *beside: str
 ) -> None:
-    """Play the boards of all tables until the process is ended. Then write the samples.
+    """Simulate all tables' boards until a signal arrives, then write the times into `samples`.
 
-    `beside` are the modules of the programs that are measured beside the tables.
+    `beside` are the modules of the programs that are measured together with the tables.
     """
     chosen = load_sim(Path(config))
     plan = TablePlan(

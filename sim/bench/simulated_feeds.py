@@ -68,9 +68,10 @@ class CallChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedTotals(msgspec.Struct, frozen=True):
-    """The totals of all feeds over `seconds` seconds: the states, and the events of each table.
+    """The numbers of states and events that all feeds published, and their calls for a referee.
 
-    `called` has the changes of calls for a referee.
+    `states` counts the states in `seconds` seconds. `events` has for each table the number of all
+    its events, also of those before the feed was opened. `called` has each start and end of a call.
     """
 
     seconds: float
@@ -96,7 +97,7 @@ class StateTemplate:
         self._which = [marks.index(part) for part in parts[1::2]]
 
     def encode(self, seq: int, time: str, fed: int, head: str) -> bytes:
-        """Return the JSON of the state with these values."""
+        """Return the JSON with all gaps filled. `fed`: cards fed. `head`: the journal's head."""
         said = (b"%d" % seq, b'"%s"' % time.encode(), b"%d" % fed, b'"%s"' % head.encode())
         between = [said[which] for which in self._which] + [b""]
         return b"".join(part for pair in zip(self._fixed, between, strict=True) for part in pair)
@@ -117,7 +118,7 @@ class PublicEventChain:
     """
 
     def __init__(self, state: PublicState) -> None:
-        """Start with an empty chain."""
+        """Create an empty chain. `state` has the table, boot, deal and attempt of its entries."""
         self._state = state
         self._newest: deque[PublicEvent] = deque(maxlen=_MAX_KEPT_EVENTS)
         self.n, self.head = 0, "0" * 64
@@ -144,7 +145,7 @@ class PublicEventChain:
         return event
 
     def events_after(self, since: int) -> Sequence[PublicEvent]:
-        """Return the first stored entries whose number is above `since`."""
+        """Return stored entries with numbers above `since`, oldest first, up to a limit."""
         return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
 
 
@@ -197,7 +198,7 @@ class SimulatedFeed:
         self._feed.send_multipart(list(frames), flags=zmq.NOBLOCK)
 
     async def answer_commands(self) -> None:
-        """Answer the commands of clients until cancelled."""
+        """Answer commands until cancelled. `events` gets stored events, other commands get {}."""
         while True:
             who, *_, body = await self._commands.recv_multipart()
             command = msgspec.json.decode(body, type=ClientCommand)
@@ -215,7 +216,7 @@ class SimulatedFeed:
 async def pace_feeds(
     feeds: Sequence[SimulatedFeed], per_s: float, act: Callable[[SimulatedFeed], None]
 ) -> None:
-    """Call `act` for each feed `per_s` times a second, evenly spread, until cancelled."""
+    """Call `act(feed)` for each feed `per_s` times a second, at even intervals, until cancelled."""
     loop = asyncio.get_running_loop()
     began, done = loop.time(), 0
     while True:
@@ -227,10 +228,10 @@ async def pace_feeds(
 
 
 class FeedRates(msgspec.Struct, frozen=True):
-    """The load of each simulated feed: `per_s` states a second, events, and calls for a referee.
+    """The numbers that define the load of the simulated feeds.
 
-    Only `callers` of the feeds have calls. `past`: the number of events that each feed has before
-    it is opened.
+    `per_s`: the number of states that each feed publishes a second. `callers`: the number of feeds
+    with calls for a referee. `past`: the number of events of each feed before it is opened.
     """
 
     per_s: float = 10.0
@@ -239,9 +240,9 @@ class FeedRates(msgspec.Struct, frozen=True):
 
 
 async def serve_feeds(ids: Iterable[str], pace: FeedRates, quiet: asyncio.Event) -> None:
-    """Open a feed for each id, print the addresses, and serve until cancelled.
+    """Serve a feed for each id in `ids` until cancelled, and print the addresses of the feeds.
 
-    After `quiet` is set, the totals are printed, and the feeds publish only states.
+    `pace` is the load. When `quiet` is set, events and calls stop, and the totals are printed.
     """
     called: list[CallChange] = []
 
@@ -293,7 +294,7 @@ async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
 
 @asynccontextmanager
 async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run the coroutines `running` as tasks during the `with` block."""
+    """Run the coroutines `running` as tasks during the `with` block, then cancel the tasks."""
     tasks = [asyncio.create_task(one) for one in running]
     try:
         yield
@@ -319,7 +320,7 @@ def _bind_socket(context: "zmq.Context[Any]", kind: zmq.SocketType, secret: byte
 @click.option("--callers", default=0, show_default=True, help="number of feeds with referee calls")
 @click.option("--past", default=0, show_default=True, help="earlier events of each feed")
 def main(count: int, **pace: float) -> None:
-    """Publish simulated feeds until the input ends."""
+    """Publish simulated feeds until the standard input ends."""
     ids = [f"T{number:03}" for number in range(1, count + 1)]
 
     async def run() -> None:

@@ -1,1 +1,1 @@
-"""Campaigns: thousands of simulated deals with faults, judged by the truth of the mechanics."""
+"""Campaigns: thousands of simulated deals with faults, judged by the true card positions."""

@@ -1,9 +1,9 @@
-"""The attempts of one life, and the faults that can explain their reasons and alerts.
+"""The attempts of one simulated table (a life), and the faults that can make an attempt fail.
 
 A life is one simulated table that deals a number of deals. Active faults are those that struck
-since the previous verdict, those in force now, and those in force at the start of the attempt. The
-end of a fault, such as a board that is replaced again, disturbs an attempt too. A recent action of
-people at the machine counts as a fault of that name, because a person who clears up opens the lid.
+since the previous verdict, and those with an effect now or at the start of the attempt. The end of
+a fault, such as a board that is replaced again, disturbs an attempt too. A recent action of people
+also counts as a fault: for example, a person who collects the cards opens the lid.
 """
 
 from collections.abc import Callable, Iterable
@@ -45,18 +45,18 @@ def fault_text(fault: SimulatedFault) -> str:
 
 
 def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) -> tuple[str, ...]:
-    """Return the codes, among `codes`, that no fault in `active` explains."""
+    """Return the fault codes of `codes` that none of the faults in `active` can cause."""
     right = {code for fault in active for code in accepted_codes(fault)}
     return tuple(code for code in codes if code not in right)
 
 
 def is_needless(active: Iterable[SimulatedFault]) -> bool:
-    """Return True if all faults in `active` are mild, so that a failed attempt was needless."""
+    """Return whether a failure is needless: the machine must tolerate each fault in `active`."""
     return all(is_mild(fault) for fault in active)
 
 
 class PossibleCauses:
-    """The faults of one simulated machine that can explain an alert now."""
+    """The faults and actions of people that can explain a present alert of one machine."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -70,7 +70,7 @@ class PossibleCauses:
         self._strikes.append(struck)
 
     def add_action(self, fault: SimulatedFault) -> None:
-        """Add an action of people at the machine, as the fault with the same effect."""
+        """Add an action of people. `fault` is the simulated fault with the same effect."""
         self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
 
     def end_attempt(self) -> None:
@@ -78,8 +78,9 @@ class PossibleCauses:
         self._verdict_s = self._world.clock.now_s()
 
     def begin_attempt(self) -> None:
-        """Record that the next attempt begins, and forget faults that struck before the last
-        verdict.
+        """Begin the next attempt: remove old causes, and record the faults that are active now.
+
+        Faults from before the last verdict are old, and actions from more than ACT_BLAME_S ago.
         """
         self._earlier_verdict_s = self._verdict_s
         self._strikes = [one for one in self._strikes if one.at_s > self._earlier_verdict_s]
@@ -95,18 +96,18 @@ class PossibleCauses:
             self._actions.append(FaultStrike(SimulatedFault("extra_card"), 0, now_s))
 
     def active_faults(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that are active now, without the actions of people."""
+        """Return the faults that may affect the present attempt. Actions of people are excluded."""
         each = (*self._strikes, *self._at_begin, *self._world.active_faults())
         return tuple(dict.fromkeys(one.fault for one in each))
 
     def all_causes(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that are active now, and the recent actions of people as faults."""
+        """Return `active_faults()`, and for each recent action of people the equivalent fault."""
         return (*self.active_faults(), *(one.fault for one in self._actions))
 
     def since_verdict(self) -> tuple[SimulatedFault, ...]:
-        """Return the faults that struck after the last verdict, without faults of a set of cards.
+        """Return the faults that struck after the last verdict, except faults of the card set.
 
-        Such a fault strikes when the hopper is filled, so it belongs to the next attempt.
+        A fault of the card set strikes when the hopper is filled, and belongs to the next attempt.
         """
         return tuple(
             one.fault
@@ -120,9 +121,9 @@ AttemptOutcome = Literal["ok", "misdeal", "void"]
 
 @dataclass
 class AttemptNotes:
-    """The record of one attempt while it runs.
+    """Notes about one attempt, which are filled while the attempt runs.
 
-    `published_s` contains the loop's time of each step on the feed.
+    `published_s` contains the loop's time of each step on the feed. `hands`: actions of people.
     """
 
     deal: int
@@ -137,9 +138,7 @@ class AttemptNotes:
     hands: list[str] = field(default_factory=list)
 
     def to_result(self) -> LifeAttempt | None:
-        """Return the attempt for the report of its simulated table (life), or None if it has
-        not ended.
-        """
+        """Return these notes as an attempt of a report, or None if the attempt has not ended."""
         if self.outcome is None:
             return None
         return LifeAttempt(
@@ -170,7 +169,7 @@ class AttemptLog:
     on_step: Callable[[str], None]
     notes: list[AttemptNotes] = field(default_factory=list)
     deals: int = 0
-    _hands_before: list[str] = field(default_factory=list)
+    _early_actions: list[str] = field(default_factory=list)
 
     @property
     def current(self) -> AttemptNotes | None:
@@ -178,14 +177,14 @@ class AttemptLog:
         return self.notes[-1] if self.notes else None
 
     def note_hand(self, name: str) -> None:
-        """Record an action of people for the current attempt.
+        """Record `name`, an action of people, in the notes of the current attempt.
 
         Actions before the first attempt belong to the first attempt.
         """
-        (self.notes[-1].hands if self.notes else self._hands_before).append(name)
+        (self.notes[-1].hands if self.notes else self._early_actions).append(name)
 
     def apply(self, event: PublicEvent) -> None:
-        """Update the attempts from a public event of the table."""
+        """Update the recorded attempts after the public event `event` of the table."""
         take = _EVENT_HANDLERS.get(event.kind)
         if take is not None:
             take(self, event)
@@ -201,7 +200,7 @@ class AttemptLog:
         return tuple(one for one in ended if one is not None)
 
     def _add_late_faults(self) -> None:
-        """Add to the current attempt the faults that struck after its verdict."""
+        """If the current attempt has a verdict, add the faults that struck later to its notes."""
         notes = self.current
         if notes is not None and notes.outcome is not None:
             notes.active_faults = (*notes.active_faults, *self.causes.since_verdict())
@@ -211,7 +210,7 @@ class AttemptLog:
         self._add_late_faults()
         self.causes.begin_attempt()
         notes = AttemptNotes(self.deals + 1, event.attempt, self.count_passages())
-        notes.hands, self._hands_before = self._hands_before, []
+        notes.hands, self._early_actions = self._early_actions, []
         self.notes.append(notes)
 
     def _on_withdrawn(self, event: PublicEvent) -> None:

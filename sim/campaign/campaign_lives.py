@@ -1,4 +1,4 @@
-"""The lives of a campaign: plans, reports, kinds of findings, and worker processes.
+"""The plans and reports of a campaign's simulated tables (lives), and the processes that run them.
 
 A life is one simulated table that deals a number of deals. A campaign is many lives.
 """
@@ -40,9 +40,10 @@ Needless misdeals are counted separately.
 
 
 class MomentFault(msgspec.Struct, frozen=True):
-    """A planned fault that strikes once, `after_ms` after a named moment first occurs.
+    """A planned fault that strikes once, after a public event or a move of the machine.
 
-    `after_event` is the kind of a public event, or the name of a move (NAMED_MOVES in life.py).
+    It strikes `after_ms` milliseconds after `after_event` first occurs. `after_event` is the kind
+    of a public event, or the name of a move of the machine (NAMED_MOVES in life.py).
     """
 
     after_event: str
@@ -66,7 +67,7 @@ class LifePlan(msgspec.Struct, frozen=True):
 
 
 class LifeFinding(msgspec.Struct, frozen=True):
-    """An error at one attempt of a simulated table (a life), in one line of text."""
+    """One error of a simulated table (a life): the kind, the attempt and a line of text."""
 
     kind: FindingKind
     seed: str
@@ -97,8 +98,8 @@ class LifeReport(msgspec.Struct, frozen=True):
     """The report of one simulated table (a life): its attempts, findings and faults.
 
     `ended_s` is the loop's time at its end. `deals`: the number of completed deals. `strikes`: the
-    number of strikes of each fault, with faults as in `LifeAttempt.struck`. A fault that stays in
-    force strikes once and is active in many attempts. `left_behind`: the number of attempts with
+    number of strikes of each fault, with faults as in `LifeAttempt.struck`. A fault that
+    stays strikes once and is active in many attempts. `left_behind`: the number of attempts with
     right hands in which an extra card was not detected because of a wrong sensor.
     """
 
@@ -112,12 +113,12 @@ class LifeReport(msgspec.Struct, frozen=True):
 
 
 class CardHistory(msgspec.Struct, frozen=True):
-    """The true history of one card in one attempt, as the mechanics recorded it.
+    """The true history of one passage of a card through the window, from the simulation.
 
-    `index`: its feed index, None if it was never fed. `readings`: its readings, as (face, back,
-    face_up, confidence). `gate`: the position of the gate as the card passed. `landed`: its final
-    place, an outlet or a place in words. Times are the loop's. `faults`: the faults that struck it,
-    as text.
+    `index`: its feed index, None if it was never fed. `readings`: the engine's answers, as
+    (face, back, face_up, confidence). `gate`: the position of the gate as the card passed.
+    `landed`: its final place, an outlet or a place in words. Times are the loop's. `faults`: the
+    faults that struck it, as text.
     """
 
     index: int | None
@@ -148,7 +149,7 @@ _SEED = re.compile(r"(\d+)\.([1-9]\d*)(?:\.([1-9]\d*))?", re.ASCII)
 
 
 class CampaignPlan(msgspec.Struct, frozen=True):
-    """The plan of a campaign: the number of deals and the faults.
+    """The plan of a campaign: how many deals are simulated, and with which faults.
 
     Everything follows from `seed`. `faults`: the argument of --faults. `journal`: the folder in
     which each life's journal gets its own folder, None for journals in memory.
@@ -174,17 +175,17 @@ def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
 def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) -> LifePlan:
     """Return the plan of the simulated table (life) with the seed `seed`.
 
-    `journal` is the folder for all lives.
+    `journal`: the folder for the journals of all lives, None for journals in memory.
     """
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
 def parse_replay(text: str) -> tuple[str, int | None]:
-    """Return the life that runs again for `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as in a finding.
+    """Split `text`, the argument of --replay, into a life's seed and a deal's number or None.
 
-    The result is the seed of the life, which is CAMPAIGN.NUMBER, and the number of the deal after
-    which the life ends. None runs all of its deals. Raises ValueError with a one-line message for
-    people.
+    `text` is CAMPAIGN.LIFE or CAMPAIGN.LIFE.DEAL, as in a finding. CAMPAIGN.LIFE is the seed. The
+    number is None without DEAL: then all deals of the life are meant. Raises ValueError with a
+    one-line message for people.
     """
     match = _SEED.fullmatch(text)
     if match is None:
@@ -196,10 +197,10 @@ def parse_replay(text: str) -> tuple[str, int | None]:
 
 
 def load_faults(text: str) -> WearLevel:
-    """Return the faults that the option --faults names.
+    """Return the wear level, a list of faults with their rates, that `text` names.
 
-    `text` is the name of a wear level, or the path of a file with the same structure. Raises
-    FileError with a one-line message for people.
+    `text` is the argument of --faults: the name of a wear level, or the path of a file with the
+    same structure. Raises FileError with a one-line message for people.
     """
     if text in WEAR_LEVELS:
         return get_wear_level(text)
@@ -243,8 +244,7 @@ def run_lives(
     stop: bool = False,
     on_report: Callable[[LifeReport], None] = lambda report: None,
 ) -> LivesResult:
-    """Run simulated tables (lives) in `jobs` processes, and return reports in the order of the
-    plans.
+    """Run the simulated tables (lives) of `plans` in `jobs` processes, and return their reports.
 
     `run` is a function of a module, called in a worker. `on_report` receives each report when its
     life ends. With `stop`, the result ends with the first life, in the order of the plans, that has
@@ -283,9 +283,10 @@ def run_lives(
 
 
 def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
-    """Run a simulated table (life), and return its report, with any exception as a finding.
+    """Call `run(plan)` and return its report, or a report with a finding if the call fails.
 
-    A worker process calls this. A life that takes more than LIFE_CPU_S of CPU time is ended.
+    The call fails if it raises an exception, or after more than LIFE_CPU_S of CPU time. A worker
+    process uses this function.
     """
     signal.signal(signal.SIGPROF, _on_cpu_timeout)
     # A life that is still cleaning up 10 s later is interrupted again.

@@ -1,4 +1,4 @@
-"""The simulated people of a campaign: `CampaignPeople` decides their actions.
+"""The class `CampaignPeople`, which decides what the simulated people of a campaign do next.
 
 `PeopleMemory` contains the durations of conditions, the actions tried, and the progress of the
 table. Times are the loop's, in seconds.
@@ -30,7 +30,7 @@ class TableStuck(Exception):
 
 
 class PeopleMemory:
-    """The memory of the people at one table: durations, tried actions, and progress."""
+    """A record of when each condition of a table began, and when people tried each action."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -41,7 +41,7 @@ class PeopleMemory:
         self._attempts: set[int | None] = set()
 
     def notice(self, state: PublicState, truth: Truth) -> None:
-        """Record the current alerts and the visible state of the machine, as named conditions."""
+        """Record which conditions (alerts, or states of the machine) are true now."""
         phase, now_s = state.machine.phase, self._loop.time()
         looks = {
             "estop pressed": truth.estop,
@@ -64,7 +64,10 @@ class PeopleMemory:
         return now_s - self._since.get(name, now_s)
 
     def may_retry(self, what: str) -> bool:
-        """Return True if people may try the action `what` now. It then counts as tried."""
+        """Return False if `what` was tried too recently. Otherwise record a try, and return True.
+
+        The limit is RETRY_AFTER_S.
+        """
         now_s = self._loop.time()
         if now_s - self._tried.get(what, -RETRY_AFTER_S) < RETRY_AFTER_S:
             return False
@@ -72,9 +75,10 @@ class PeopleMemory:
         return True
 
     def check_progress(self, state: PublicState | None, describe: Callable[[], str]) -> None:
-        """Raise TableStuck if the table has not changed for too long.
+        """Raise TableStuck if `state` did not change for too long, or after too many attempts.
 
-        Also raise it after too many attempts of one deal. `describe()` returns the current status.
+        The limits are STUCK_TIMEOUT_S, and MAX_ATTEMPTS of one deal. `describe()` returns the
+        current status.
         """
         now_s = self._loop.time()
         signature: object = None
@@ -90,7 +94,7 @@ class PeopleMemory:
             raise TableStuck(f"{describe()}: {MAX_ATTEMPTS} attempts of one deal")
 
     def new_deal(self) -> None:
-        """Forget the attempts of the last deal."""
+        """Begin a new deal: set the count of its attempts to zero."""
         self._attempts.clear()
 
 
@@ -128,7 +132,7 @@ _BOARD = re.compile(r"\b(dealer|reader)\b")
 
 
 class CampaignPeople:
-    """All people at one table, who act until `is_over()` returns True.
+    """All simulated people at one table. They act until `is_over()` returns True.
 
     `on_hand(name)` and `on_action(fault)` are called for their actions (people_actions.py).
     """
@@ -163,11 +167,11 @@ class CampaignPeople:
         self._state, self._state_received_s = state, self._loop.time()
 
     def new_deal(self) -> None:
-        """Forget the attempts of the last deal."""
+        """Begin a new deal: set the count of its attempts to zero."""
         self._memory.new_deal()
 
     async def run(self) -> None:
-        """Do the actions of people, one after the other, until the deals are over.
+        """Do the actions of people, one after the other, until `is_over()` returns True.
 
         Raises TableStuck if the table does not continue.
         """
@@ -179,7 +183,7 @@ class CampaignPeople:
             await asyncio.sleep(LOOK_INTERVAL_S)
 
     def _next_action(self) -> PeopleAction | None:
-        """Return the next action that people must do, or None if they only wait."""
+        """Return the action that people must do now, or None if there is none or they must wait."""
         silent_s = self._loop.time() - self._state_received_s
         if self._host.table is None or silent_s > SCREEN_SILENT_S:
             # A person starts the daemon if the screen is dark and the daemon needs that.
@@ -200,12 +204,10 @@ class CampaignPeople:
         deeds = (look(state, truth) for look in looks)
         return next((deed for deed in deeds if deed is not None), None)
 
-    # Faults and alerts.
+    # Faults and alerts. Each method returns None if people need not act, or must wait first.
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action for a pressed emergency stop or an open lid, or for a wrong sensor
-        of one of them.
-        """
+        """Return an action that ends an emergency stop, shuts the lid or mends sensors, or None."""
         if self._memory.has_lasted("estop pressed", REACT_S):
             return self._actions.act("release_estop")
         if self._memory.has_lasted("lid open", REACT_S):
@@ -219,9 +221,7 @@ class CampaignPeople:
         return self._actions.mend() if lies and held and self._memory.may_retry("mend") else None
 
     def _check_boards(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action that repairs a board after an alert: its cable, its place or its
-        settings.
-        """
+        """Return the action that plugs a board in or sends its settings, or None if none is due."""
         for alert in state.alerts:
             if not self._memory.has_lasted(alert.name, BOARD_AWAY_S):
                 continue
@@ -235,7 +235,7 @@ class CampaignPeople:
         return None
 
     def _handle_failure(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action after a failed attempt: collect the cards or load another set."""
+        """Return the action that a failed attempt or a barred set requires, or None to wait."""
         if state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY):
             return None
         names = {alert.name for alert in state.alerts}
@@ -260,9 +260,9 @@ class CampaignPeople:
         return None
 
     def _clear_up(self, state: PublicState, reasons: set[str]) -> PeopleAction:
-        """Return the action that collects all cards, or loads another set.
+        """Return the action after a failed attempt: collect all cards, or load another set.
 
-        Another set is loaded once if the reasons require one.
+        Another set is loaded once if `reasons` or two full trays in succession require it.
         """
         attempt, before = state.machine.attempt, self._last_clearing
         last = [proof.reasons for proof in state.fairness[-2:]]
@@ -273,10 +273,10 @@ class CampaignPeople:
             return self._actions.change_set(state.machine.card_set or SETS[0].id)
         return self._actions.collect(state.machine.card_set)
 
-    # The steps of a deal.
+    # The steps of a deal. Each method returns None if people need not act, or must wait first.
 
     def _begin(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the command that begins a deal, if people must send one.
+        """Return the next action for a new deal, for example `start_deal`, or None if none is due.
 
         After a failed attempt the machine begins again, or waits for a referee's command.
         """
@@ -297,7 +297,7 @@ class CampaignPeople:
         return self._actions.command("cut", Role.TABLE, n=self._rng.choice(self._cuts))
 
     def _release(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the command that releases the hands, or an action that lets the lift rise."""
+        """Return the action that empties the hopper, mends the lift or sends `release`, or None."""
         memory = self._memory
         if memory.has_lasted("SET_TOO_EARLY", REACT_S) and memory.may_retry("free hopper"):
             return self._actions.free_hopper()
@@ -307,9 +307,9 @@ class CampaignPeople:
         return self._actions.command("release", Role.REFEREE)
 
     def _take_and_load(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the next action after the release: take the hands, then put the set back.
+        """Return the next action after the release (take the hands, put the set back), or None.
 
-        The set is put back when the lift is down.
+        The set is put back when the lift is down. A machine that does not continue is repaired.
         """
         first = self._taken_attempt != state.machine.attempt
         if truth.lift_up and any(truth.pockets[:4]):

@@ -1,4 +1,4 @@
-"""The report of a campaign: the counts that must be zero, and the effects of each fault."""
+"""The report of a campaign: the counts of errors, which must be zero, and each fault's effects."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,18 +12,18 @@ from sim.mechanics.fault_menu import FaultMenuEntry, accepted_codes, fault_menu,
 
 MUST_BE_ZERO = {
     "wrong_released": "wrong hands released",
-    "wrong_blame": "faults blamed on the wrong place",
-    "events_lost": "events lost",
-    "events_doubled": "events doubled",
-    "unproved": "journals with a finding",
-    "stuck": "tables stuck",
-    "crashed": "tables crashed",
+    "wrong_blame": "faults reported with a wrong code",
+    "events_lost": "board events lost",
+    "events_doubled": "events recorded twice",
+    "unproved": "errors found by verify",
+    "stuck": "tables that did not continue",
+    "crashed": "crashes of the program",
 }
 """The kinds of findings, in plain words. Each count must be zero."""
 
 
 class FaultRow(msgspec.Struct):
-    """The effects of one fault of the menu on the attempts of a campaign.
+    """The effects of one simulated fault on the attempts of a campaign.
 
     A fault whose correct codes depend on a field has one such row for each value of the field.
     `injected`: the number of strikes. `active`: the attempts in which the fault was active. Of
@@ -44,7 +44,10 @@ class FaultRow(msgspec.Struct):
 
 
 class CampaignReport(msgspec.Struct):
-    """The report of a campaign. If `interrupted`, it covers only the lives that ended."""
+    """The counts of attempts, errors and faults of a campaign.
+
+    If `interrupted`, the report covers only the lives (simulated tables) that ended.
+    """
 
     attempts: int
     deals: int
@@ -72,9 +75,7 @@ class CampaignReport(msgspec.Struct):
 def merge_reports(
     plan: CampaignPlan, reports: Sequence[LifeReport], *, interrupted: bool = False
 ) -> CampaignReport:
-    """Return the report of a campaign from the reports of its simulated tables (lives), in
-    their order.
-    """
+    """Combine the reports of a campaign's simulated tables (lives) into one report."""
     attempts = [attempt for report in reports for attempt in report.attempts]
     findings = tuple(finding for report in reports for finding in report.findings)
     deals = [
@@ -106,9 +107,9 @@ def merge_reports(
 
 
 def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
-    """Return the effects of each fault on the attempts, in the order of the menu.
+    """Return one row of effects for each simulated fault, by `row_key`, in the menu's order.
 
-    Faults that never struck are included.
+    Faults that never struck are included. The menu is sim/faults.toml.
     """
     rows: dict[str, FaultRow] = {}
     for name, entry in fault_menu().items():
@@ -124,8 +125,9 @@ def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
 
 
 def row_key(words: str) -> str:
-    """Return the key of a fault's row: its name, and the field that decides its fault codes, if
-    any.
+    """Return the key of the row that counts `words`, a fault as text (`jam:place=gate`).
+
+    The key is NAME:FIELD=VALUE if FIELD decides the correct codes of the fault, otherwise NAME.
     """
     fault = parse_fault(words)
     field, _ = blame_field(fault_menu()[fault.name])
@@ -133,9 +135,9 @@ def row_key(words: str) -> str:
 
 
 def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """Return the field of a fault that decides its correct codes, and these codes by field value.
+    """Return the field that decides a fault's correct codes, and the codes for each value.
 
-    If all values have the same codes, the field is empty and so is the only key.
+    If no field decides, the field's name is empty, and all codes are under the empty value.
     """
     right = entry.blame
     if not isinstance(right, dict):
@@ -168,7 +170,7 @@ COLUMNS = (
 
 
 def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
-    """Return the cells of a fault's row of the table, in the order of COLUMNS."""
+    """Return the cells of the row `row` with the key `key`, in the order of COLUMNS."""
     detected = sorted(row.detected.items(), key=lambda each: (-each[1], each[0]))
     return (
         key, str(row.injected), str(row.active), str(row.recovered), str(row.by_hand),
@@ -208,7 +210,7 @@ def _head(report: CampaignReport) -> Iterator[str]:
 
 
 def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: Iterable[str]) -> None:
-    """Add `attempt`, in which faults of this row were active, to the counts of `row`."""
+    """Count `attempt` in `row`. `active`: the row's faults that were active in the attempt."""
     row.active += 1
     row.recovered += attempt.outcome == "ok" and not attempt.hands
     row.by_hand += attempt.outcome == "ok" and bool(attempt.hands)

@@ -1,6 +1,6 @@
-"""The true events of the boards and the true ways of the cards, recorded in the simulation.
+"""The true events of the boards and the true paths of the cards, recorded in the simulation.
 
-`ObservedHardware` records every event of every boot in the board's memory, before any line. The
+`ObservedHardware` records each event when the board creates it, before it is sent on a line. The
 journal is compared with these events. `CardTracker` records the passages of the cards.
 """
 
@@ -43,8 +43,8 @@ class CoreEvent(msgspec.Struct, frozen=True, gc=False):
 class BoardRun:
     """One run of a board, from its start until its power is cut, with all its events.
 
-    `kept`: the number of the last event that the host allowed to drop. `is_alive`: the board's
-    memory still exists, so that its events can still be requested.
+    `kept`: the number of the last event that the host allowed the board to delete. `is_alive`: the
+    board's memory still exists, so that its events can still be requested.
     """
 
     board: BoardName
@@ -57,7 +57,7 @@ class BoardRun:
 class ObservedHardware(HardwareInProcess):
     """Simulated hardware that records all events of its boards.
 
-    `board_runs` is ordered by start.
+    `board_runs` has each run of a board with its events, in the order of their starts.
     """
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -100,7 +100,7 @@ Source = Literal["hopper", "tray"]
 
 @dataclass
 class Passage:
-    """The way of one card from a stack through the window.
+    """The path of one card from the hopper or the tray through the window to its outlet.
 
     `number` counts the arrivals in the window, and two cards that arrived together share one.
     `filling` is the filling of the hopper, and `arrival` the number of the arrival in that filling.
@@ -121,7 +121,7 @@ class Passage:
 
 
 class CardTracker:
-    """A recorder of all passages of cards in one machine, until `close` is called."""
+    """A recorder of the paths (passages) of all cards in one machine, until `close` is called."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -196,9 +196,9 @@ class CardTracker:
 def card_histories(
     passages: tuple[Passage, ...], fault_texts: Mapping[tuple[int, int], Sequence[str]]
 ) -> Iterator[CardHistory]:
-    """Yield the history of each card for a log.
+    """Yield a CardHistory for each passage in `passages`, for the log of a replay.
 
-    `fault_texts` has the faults by filling and number of the arrival.
+    `fault_texts` has the faults that struck a card, by the filling and arrival of its passage.
     """
     first = passages[0].number if passages else 1
     for passage in passages:

@@ -1,6 +1,6 @@
-"""One life of a simulated table, from its start to its judgement: `run_life`.
+"""The function `run_life`, which runs one simulated table (a life) and judges its results.
 
-`MomentTrigger` strikes faults after a named public event or after a move without a card.
+`MomentTrigger` triggers planned faults after a public event or a move of the machine.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ NAMED_MOVES = {
 
 
 class MomentTrigger:
-    """The trigger of planned faults that each strike when a named moment first occurs."""
+    """An object that triggers each planned fault when its `after_event` has occurred."""
 
     def __init__(self, world: World, moments: tuple[MomentFault, ...]) -> None:
         self._world, self._pending = world, list(moments)
@@ -45,9 +45,9 @@ class MomentTrigger:
             world.dealer.observe(self._on_sensor)
 
     def notify(self, name: str) -> None:
-        """Schedule the faults of the moment `name`.
+        """Schedule the planned faults that wait for `name`, because `name` has just occurred.
 
-        The name is the kind of a public event, or a move of NAMED_MOVES.
+        `name` is the kind of a public event, or the name of a move in NAMED_MOVES.
         """
         for moment in [one for one in self._pending if one.after_event == name]:
             self._pending.remove(moment)
@@ -66,7 +66,7 @@ SETTLE_S = 4.0
 
 
 def run_life(plan: LifePlan, observer: ReplayLog | None = None) -> LifeReport:
-    """Run one simulated table (a life), judge it, and return its report."""
+    """Run one simulated table (a life), judge its results, and return its report."""
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
         # The daemon's log output is dropped here: for example, a full disk is intended.
@@ -82,7 +82,7 @@ async def _run_life(plan: LifePlan, folder: Path, observer: ReplayLog | None) ->
 
 
 class _Life:
-    """One simulated table (a life) with its people, and the records for its judgement."""
+    """One simulated table (a life), its people, and the evidence for its judgement."""
 
     def __init__(self, plan: LifePlan, folder: Path, observer: ReplayLog | None) -> None:
         self._plan, self._observer = plan, observer
@@ -127,7 +127,7 @@ class _Life:
         )
 
     async def run(self) -> LifeReport:
-        """Run the simulated table (life), judge it, and return its report."""
+        """Run the simulated table (life), judge its results, and return its report."""
         self._loop.set_exception_handler(self._host.handle_loop_error)
         people = asyncio.ensure_future(self._run_people())
         try:
@@ -177,7 +177,10 @@ class _Life:
             self._people.new_deal()
 
     def _on_step(self, kind: str) -> None:
-        """Record the positions of the cards at the verdict of an attempt."""
+        """Record the card positions if `kind`, the step of the attempt, is "verdict".
+
+        In a replay, also log the passages of the cards.
+        """
         notes = self._attempts.current
         assert notes is not None
         if kind == "verdict":

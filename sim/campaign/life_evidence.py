@@ -1,4 +1,4 @@
-"""The evidence about a life, `LifeEvidence`: positions of cards, and the journal.
+"""The evidence for the judgement of a simulated table (a life): card positions and journal.
 
 Card positions are recorded at the moment at which they matter: each count and each release.
 Commitments are read from the journal at the end, when the journal is complete. Seeds that were lost
@@ -34,7 +34,7 @@ ReportFinding = Callable[[FindingKind, str, int | None], None]
 
 
 class CardSnapshot(NamedTuple):
-    """The card positions at one moment of an attempt, and the earlier passages of its cards.
+    """The card positions at one moment of an attempt, and the paths (passages) of its cards.
 
     `when` is "held" for the verdict and "out" for the rise of the lift.
     """
@@ -47,7 +47,7 @@ class CardSnapshot(NamedTuple):
 
 
 class LifeEvidence:
-    """The evidence about one simulated table (a life), by which that table is judged at its end.
+    """The evidence about one simulated table (a life). It is judged after the table has ended.
 
     `left_behind`: the number of times that an extra card was undetected in the machine while the
     hands were right.
@@ -65,7 +65,7 @@ class LifeEvidence:
         host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
     def record_verdict(self, notes: AttemptNotes) -> None:
-        """Record the positions of the cards if the verdict of an attempt is "ok".
+        """If the verdict of the attempt `notes` is "ok", record the positions of the cards.
 
         The pockets must then contain right hands.
         """
@@ -73,10 +73,7 @@ class LifeEvidence:
             self._take_snapshot(notes, "held")
 
     def judge_life(self) -> None:
-        """Report everything that was wrong at the simulated table (life).
-
-        Its journal must be closed.
-        """
+        """Report each error of the simulated table (life). Its journal must be closed before."""
         with open_read_only(self._host.state_dir / STORE_NAME) as rows:
             entries = [decode(row.body) for row in rows]
         for look in self._snapshots:
@@ -87,9 +84,9 @@ class LifeEvidence:
             self._report("unproved", str(finding), None)
 
     def _on_lift(self, name: str, value: int) -> None:
-        """Record the positions of the cards when the lift comes up with cards.
+        """Record the positions of the cards if the lift is up (`value` is 1) and has raised cards.
 
-        From then on people can take them.
+        If the current attempt does not have the verdict "ok", report an error instead.
         """
         world = self._host.sim.world
         if not value or not any(world.pockets.stacks[:4]):
@@ -109,7 +106,7 @@ class LifeEvidence:
 
     def _judge_snapshot(self, look: CardSnapshot, entries: list[JournalEntry]) -> None:
         of = {entry.kind: entry for entry in entries if entry.attempt == look.attempt}
-        key = _chiefs_key(of["seed"], self._host)
+        key = _attempt_key(of["seed"], self._host)
         promise, lies = _read_promise(of, key), (look.passages, look.truth)
         released = of["released"].data if "released" in of else {}
         told: dict[str, str] = {name: released[name] for name in _LEAD_FIELDS if name in released}
@@ -132,7 +129,7 @@ class LifeEvidence:
             self._report("unproved", f"{look.when}: {words}", look.attempt)
 
     def _judge_order(self, entries: list[JournalEntry]) -> None:
-        """Report cards that moved before commitment, cut and shuffle were on the feed."""
+        """Report each attempt that fed a card before commitment, cut and shuffle were public."""
         first = {}
         for notes in reversed(self._attempts.notes):
             for passage in self._tracker.passages(notes.first_passage)[:1]:
@@ -165,21 +162,21 @@ class LifeEvidence:
 
 
 def _read_board_events(
-    entries: Iterable[JournalEntry], house: TableHost
+    entries: Iterable[JournalEntry], host: TableHost
 ) -> Iterator[LoggedBoardEvent]:
-    """Yield all board events of a journal, decrypted with the chief's key."""
+    """Yield the board events in `entries`, decrypted with the chief's key of the table `host`."""
     unseal: dict[int | None, Callable[[bytes], bytes]] = {}
     for entry in entries:
         if entry.kind == "seed":
-            unseal[entry.attempt] = _chiefs_key(entry, house).decrypt
+            unseal[entry.attempt] = _attempt_key(entry, host).decrypt
         elif entry.kind == "wire":
             yield from unpack_events(entry.data, entry.attempt, unseal.get(entry.attempt))
 
 
 def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.DealPromise:
-    """Return the commitment of an attempt, with the seed and the cut that must match it.
+    """Return the commitment, seed and cut of one attempt from `of`, the attempt's entries by kind.
 
-    A seed that was not revealed is opened with the chief's key.
+    A seed that was not revealed is decrypted with `key`.
     """
     committed, revealed = of["committed"], of.get("revealed")
     shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data
@@ -199,9 +196,9 @@ def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> life_judge.
     )
 
 
-def _chiefs_key(seed: JournalEntry, house: TableHost) -> SecretBox:
-    """Return the encryption key of an attempt, opened with the chief's key."""
-    return SecretBox(unseal_with(bytes(house.chief), _box(seed, "for_chief")))
+def _attempt_key(seed: JournalEntry, host: TableHost) -> SecretBox:
+    """Return the attempt's key, decrypted with the chief's key from the journal entry `seed`."""
+    return SecretBox(unseal_with(bytes(host.chief), _box(seed, "for_chief")))
 
 
 def _box(entry: JournalEntry, name: str) -> bytes:

@@ -1,9 +1,9 @@
-"""The judge: functions that compare the true positions of cards with the machine's promises.
+"""The judge: functions that compare the true card positions with what the machine published.
 
 The functions have no side effects and use no result of the controller. The sequence is computed
 here from the text of PROOF.md, not with controller/deal, because an error there would not be found
-by the same code. Each function yields what is wrong, in lines of text. No line means that all is
-right.
+by the same code. Each `find_` function yields lines of text about errors. No line means that all
+is right.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_
 
 
 class JudgedCardSet(msgspec.Struct, frozen=True):
-    """A complete set of cards: `packs` of `faces` different faces, all with the back `back`."""
+    """A complete set: `packs` packs of `faces` different faces each, all with the back `back`."""
 
     packs: int
     faces: int
@@ -38,14 +38,14 @@ class JudgedCardSet(msgspec.Struct, frozen=True):
 
     @property
     def hand(self) -> int:
-        """The number of cards that each of the four pockets gets."""
+        """The number of cards in each of the four hands."""
         return self.packs * self.faces // len(POCKETS)
 
 
 class DealPromise(msgspec.Struct, frozen=True):
-    """The commitment published before the cut, with the seed and the cut published later.
+    """The commitment of one attempt, the values that it is computed from, and the cut.
 
-    The first six fields are those of the commitment.
+    The commitment is computed from the first six fields and the seed.
     """
 
     table_key: str
@@ -63,7 +63,7 @@ class DealPromise(msgspec.Struct, frozen=True):
 
 
 def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
-    """Yield the reasons why the four pockets do not contain four equal hands of a complete set."""
+    """Yield a line if a hand has a wrong size, and lines if the four hands are no complete set."""
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
     if counts != [card_set.hand] * len(POCKETS):
@@ -72,7 +72,7 @@ def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
 
 
 def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
-    """Yield the reasons why `cards` are not one complete set."""
+    """Yield a line if the faces of `cards` are no complete set, and a line for wrong backs."""
     faces = Counter(card.face for card in cards)
     due = dict.fromkeys(range(card_set.faces), card_set.packs)
     if faces != due:
@@ -85,7 +85,7 @@ def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
 
 
 def find_left_behind(truth: Truth) -> Iterator[str]:
-    """Yield a line for each place outside the pockets that has a sensor and contains cards."""
+    """Yield a line for each place in the machine that has cards and is no pocket of a seat."""
     places = {name: getattr(truth, name) for name in _OTHER_PLACES}
     for name, cards in (places | {"tray": truth.pockets[TRAY]}).items():
         if cards:
@@ -101,7 +101,7 @@ def _field(value: bytes | str | int) -> bytes:
 
 
 def compute_commitment(promise: DealPromise) -> str:
-    """Return the commitment that must be published before the cut, in hex. Source: PROOF.md, 1."""
+    """Compute the commitment, as hex, from the other fields of `promise`. Source: PROOF.md, 1."""
     fields: tuple[bytes | str | int, ...] = (
         promise.table_key,
         promise.match,
@@ -116,12 +116,15 @@ def compute_commitment(promise: DealPromise) -> str:
 
 
 def compute_pockets(promise: DealPromise, cards: int) -> str:
-    """Return the letter of the pocket for each place, 1…cards. Source: PROOF.md, 2 to 4."""
+    """Compute the fair sequence: one pocket letter for each place. Source: PROOF.md, 2 to 4."""
     return _shuffle(_stream(promise), cards)
 
 
 def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
-    """Yield the places in the sequence whose cards are turned up, in order. Source: PROOF.md, 4."""
+    """Yield the drawn places of the card to turn up: the first, then replacements, without end.
+
+    Source: PROOF.md, 4.
+    """
     stream = _stream(promise)
     _shuffle(stream, cards)
     while True:
@@ -129,7 +132,7 @@ def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
 
 
 def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
-    """Return the published hash that fixes the dealt hands, in hex. Source: PROOF.md, 6."""
+    """Compute the hash, as hex, of `record`, the faces of all hands. Source: PROOF.md, 6."""
     said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
     return hashlib.sha256(said + record).hexdigest()
 
@@ -153,11 +156,11 @@ def _shuffle(stream: Iterator[int], cards: int) -> str:
 
 
 def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
-    """Return the place in the sequence for each card in a pocket, by the card's id.
+    """Return, by card id, the place in the fair sequence that each card had at its last arrival.
 
-    The place of an arrival from the hopper is its number. An arrival that landed in the tray
-    reserves its place. An arrival from the tray takes the place that was reserved last. After these
-    it takes the places that no arrival from the hopper reached, lowest first.
+    A card arrives in the window. The place of an arrival from the hopper is its number. An arrival
+    that landed in the tray reserves its place. An arrival from the tray takes the place that was
+    reserved last, and after these the places that no arrival from the hopper reached, lowest first.
     """
     place_of: dict[int, int] = {}
     aside: list[int] = []
@@ -183,7 +186,7 @@ def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
 def find_wrong_places(
     passages: Sequence[Passage], truth: Truth, promise: DealPromise, cards: int
 ) -> Iterator[str]:
-    """Yield a line for each card that is not in the pocket of its place in the sequence.
+    """Yield a line for each card that is in another pocket than the sequence requires.
 
     The sequence is computed from the seed in `promise`. Also yield a line if the commitment does
     not match the seed, or if a place was dealt twice.
@@ -212,10 +215,11 @@ def find_wrong_turned_up(
     cards: int,
     again: Collection[int],
 ) -> Iterator[str]:
-    """Yield a line if a release names a wrong turned-up card or a wrong owner of it.
+    """Yield a line if a release has a wrong turned-up card, or a wrong seat for this card.
 
-    The owner is the seat that has the card. `released`: `turned_up` and `leader` of the release, if
-    present. `again`: the faces for which the rulebook requires another turned-up card.
+    `released`: `turned_up` (the card) and `leader` (the seat) of the release, if present. `look`:
+    the passages and the true positions. `again`: the faces for which the rulebook requires another
+    turned-up card.
     """
     if "turned_up" not in released:
         return
@@ -236,10 +240,10 @@ def find_wrong_hands(
     promise: DealPromise,
     cards: int,
 ) -> Iterator[str]:
-    """Yield the reasons why the recorded hands are not the hands in the pockets.
+    """Yield a line if the recorded hands do not match their hash, and a line for wrong faces.
 
     `bound`: the published hash of the record. `opened`: the nonce and the record, with one face per
-    place.
+    place. `look`: the passages and the true positions.
     """
     nonce, record = opened
     if compute_hands_hash(promise, nonce, record) != bound:
@@ -253,7 +257,7 @@ def find_wrong_hands(
 def _by_place(
     passages: Sequence[Passage], truth: Truth, cards: int
 ) -> dict[int, tuple[str, int | None]]:
-    """Return pocket and face of the card at each place of the sequence."""
+    """Return, by place of the fair sequence, the pocket and the face of the card of that place."""
     place_of = compute_places(passages, cards)
     return {
         place_of[card.id]: (letter, card.face)
@@ -264,7 +268,7 @@ def _by_place(
 
 
 def shorten(numbers: Sequence[int]) -> str:
-    """Return the first six numbers as text, and the count of all if there are more."""
+    """Return the first six of `numbers` as text. If there are more, add the count of all."""
     shown = ", ".join(map(str, numbers[:6]))
     return shown if len(numbers) <= 6 else f"{shown} … ({len(numbers)})"
 
@@ -297,9 +301,7 @@ def find_lost_events(
 def find_doubled_events(
     boots: Iterable[BoardRun], journal: Iterable[LoggedBoardEvent]
 ) -> Iterator[str]:
-    """Yield a line for board events that are twice in the journal, or belong to an unknown
-    start.
-    """
+    """Yield lines for board events that the journal has twice, or has from an unknown boot."""
     known = {boot.boot for boot in boots}
     for number, events in _group_by_boot(journal).items():
         if number not in known:
@@ -311,11 +313,11 @@ def find_doubled_events(
 
 
 def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> Iterator[str]:
-    """Yield a line for public entries of the journal that never were on the feed.
+    """Yield a line for entries that only the journal has, and a line for those only on the feed.
 
-    `public`: their numbers in the journal. `feeds`: for each run of the daemon, the numbers that it
-    published and the last entry of its journal. Entries that were written and not yet published at
-    the end of a run are not lost: a client can request them.
+    `public`: the numbers of the journal's public entries. `feeds`: for each run of the daemon, the
+    numbers that it published and the last entry of its journal. Entries that were written and not
+    yet published at the end of a run are not lost: a client can request them.
     """
     told = {n for numbers, _ in feeds for n in numbers}
     untold = set(public) - told

@@ -1,8 +1,8 @@
 """The actions of simulated people at a table of a campaign, and the commands that they send.
 
-Every action other than to take, lay down and load is reported. `on_hand(name)` is called before the
-action. `on_action(fault)` is called with the effect of the action on the machine, as a fault of the
-menu.
+Every action that not every deal needs is reported. `on_hand(name)` is called before the action. If
+the action disturbs the machine, `on_action(fault)` is called with the simulated fault that has the
+same effect.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _ACTION_FAULTS = {
     "close_lid": SimulatedFault("lid"),
     "release_estop": SimulatedFault("estop"),
 }
-"""The effects of actions on the machine, as faults of the menu."""
+"""For an action that disturbs the machine: the simulated fault that has the same effect."""
 
 
 class PeopleActions:
@@ -70,7 +70,7 @@ class PeopleActions:
     # Actions after faults.
 
     async def act(self, name: str) -> None:
-        """Carry out an action without arguments: `release_estop`, `close_lid`, and so on.
+        """Carry out the action `name`, which has no arguments, for example `close_lid`.
 
         `start_daemon` starts the machine's program, which ended and needs a person to start it.
         `make_room` deletes files, so that the full disk has room again. `take_out` takes the cards
@@ -80,7 +80,7 @@ class PeopleActions:
         self._calls[name]()
 
     async def plug_in(self, names: tuple[BoardName, ...]) -> None:
-        """Plug in the cables of the boards `names`, and put the original boards back."""
+        """Plug in all cables and put the original boards back. `names`: the boards of the alert."""
         self._note_action("plug_in")
         for name in names:
             self._on_action(SimulatedFault("unplugged", board=name))
@@ -107,7 +107,7 @@ class PeopleActions:
     async def free_hopper(self) -> None:
         """Take the cards out of the hopper.
 
-        If the hopper is empty, its sensor is wrong: clean the sensors.
+        If the hopper is empty, its sensor is wrong: clean the sensors instead.
         """
         if not self._world.hopper:
             await self.mend()
@@ -118,7 +118,7 @@ class PeopleActions:
         self._world.hopper_changed()
 
     async def change_set(self, old: str) -> None:
-        """Put another set into the machine, and send the command that names the new set."""
+        """Replace the set `old` by the other set, and send the command that names the new set."""
         new = next(one.id for one in SETS if one.id != old)
         self._note_action("change_set")
         self._make_whole(new)
@@ -129,7 +129,7 @@ class PeopleActions:
         await self._wait_for_answer(self._host.command(Role.REFEREE, "replace_set", set=new))
 
     async def count_set(self, name: str) -> None:
-        """Count a set beside the machine, complete it, and send the command that clears it."""
+        """Make the set `name` complete, and send the command `clear_set` with the card count."""
         self._note_action("count_set")
         self._make_whole(name)
         asked = self._host.command(Role.REFEREE, "clear_set", set=name, cards=self._cards)
@@ -145,9 +145,9 @@ class PeopleActions:
     def command(
         self, cmd: str, role: Role, *, action_name: str | None = None, **args: Any
     ) -> PeopleAction | None:
-        """Return the action that sends a command, or None if it must not be sent now.
+        """Return the action that sends `cmd`, or None if people must wait before they send it.
 
-        A command is not sent while the same command is pending or was sent a moment ago.
+        They wait until the last `cmd` is answered, and RETRY_INTERVAL_S after it was sent.
         `action_name` is the name of the command as an action after a fault, if it is one.
         """
         asked = self._pending_answers.get(cmd)
@@ -166,7 +166,7 @@ class PeopleActions:
         self._pending_answers[cmd], self._asked_at_s[cmd] = asked, self._loop.time()
 
     async def _wait_for_answer(self, asked: "asyncio.Future[CommandReply] | None") -> None:
-        """Wait a limited time for the answer to a command. A dead daemon sends none."""
+        """Wait for the answer `asked`, at most ANSWER_TIMEOUT_S. Do not wait if `asked` is None."""
         if asked is not None:
             await asyncio.wait({asked}, timeout=ANSWER_TIMEOUT_S)
 
@@ -177,7 +177,7 @@ class PeopleActions:
         self._on_hand(name)
 
     def _make_whole(self, name: str) -> None:
-        """Replace a set beside the machine by a new set, unless it is complete."""
+        """If the set `name` beside the machine is not complete, replace it by a new set."""
         pile, right = self._world.people.beside[name], self._host.judged_sets[name]
         if any(find_wrong_set(tuple(pile), right)):
             self._world.people.box.extend(pile)

@@ -1,4 +1,4 @@
-"""The log of one replayed life, `ReplayLog`: cards, actions of people, and frames on both lines."""
+"""The log of a replay (one life that is run again): cards, people's actions, serial frames."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ _HEADINGS = (
 
 
 class ReplayLog:
-    """A text log of everything that happened when a simulated table (life) was run again.
+    """A text log of everything that happened in a replay of one simulated table (a life).
 
-    Campaigns use none. `deal` limits the log to one deal; None for all.
+    A campaign writes no such log. `deal` limits the log to one deal; None: all deals.
     """
 
     def __init__(self, deal: int | None = None) -> None:
@@ -35,13 +35,13 @@ class ReplayLog:
         self._chunks_read = 0
 
     def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
-        """Return a port that records the bytes on the serial line of a board, for the daemon."""
+        """Return a wrapper of `port` that records all bytes on the serial line of `board`."""
         if self._recording is None:
             self._recording = MemoryRecording(asyncio.get_running_loop().time)
         return RecordingPort(port, board, self._recording.add_chunk)
 
     def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
-        """Add one line: a fault that struck, an action of people, a public event, or a verdict.
+        """Add the line `words` about a fault, an action of people, a public event or a verdict.
 
         A line without a deal is logged with the last deal before it.
         """
@@ -51,7 +51,7 @@ class ReplayLog:
     def add_cards(
         self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
     ) -> None:
-        """Add a table with the history of each card of an attempt."""
+        """Add a table with one line for each passage of a card through the window in an attempt."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  what each card did:")
         asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
@@ -101,7 +101,7 @@ def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, .
         _BACKS.get(tale.back, "foreign"),
         tale.source,
         "face up" if tale.face_up else "face down",
-        " ".join(map(_reading_text, tale.readings)) or "–",
+        " ".join(map(_answer_text, tale.readings)) or "–",
         "–" if tale.index is None else routes.get(tale.index, "–"),
         _outlet_text(tale.gate),
         _seconds_text(tale.landed_s),
@@ -109,9 +109,9 @@ def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, .
     )
 
 
-def _reading_text(look: tuple[int, int, int, int]) -> str:
-    """Return a reading as text: the face, and the confidence if it was not full."""
-    face, back, face_up, confidence = look
+def _answer_text(answer: tuple[int, int, int, int]) -> str:
+    """Return the engine's answer as text: the face, then an unusual confidence, back or side."""
+    face, back, face_up, confidence = answer
     seen = face_text(face) if face < FACES else "?"
     doubt = "" if confidence == FULL_CONFIDENCE else f"({confidence})"
     return f"{seen}{doubt}{'' if back in _BACKS else ' foreign back'}{' face up' * face_up}"

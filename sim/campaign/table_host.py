@@ -1,4 +1,4 @@
-"""The environment of one simulated table, `TableHost`: power, disk, clock and daemon may fail.
+"""The computer of one simulated table (`TableHost`), with faults of power, disk, clock and daemon.
 
 Boards, cards and people outlive each daemon. The daemons follow each other on the same journal.
 """
@@ -58,11 +58,11 @@ def chief_key(seed: str) -> PrivateKey:
 
 
 class TableHost:
-    """The environment of one table, in which daemons run one after the other.
+    """The simulated computer and hardware of one table, on which one daemon runs after another.
 
     `table` is the daemon's table while it runs, otherwise None. `on_published` receives the values
-    that a running daemon publishes. `log` receives a line of text for each event of the
-    environment.
+    that a running daemon publishes. `log` receives a line of text for each event of this
+    computer.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class TableHost:
         self._pending_commands: set[asyncio.Future[Any]] = set()
 
     async def run(self, people: "asyncio.Future[None]") -> None:
-        """Keep a daemon running until the people are done, or the daemon's code raises."""
+        """Run one daemon after another until `people` is done or the code of a daemon crashes."""
         while not (people.done() or self.crashes):
             await self._run_daemon(people)
             if self._death_fault is not None and not people.done():
@@ -135,9 +135,9 @@ class TableHost:
     # Actions of people.
 
     def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
-        """Submit a signed command to the daemon.
+        """Send a signed command. Return the future of its answer, or None if no daemon runs.
 
-        Return None if no daemon runs. The command is cancelled with the daemon.
+        The future is cancelled when the daemon ends.
         """
         if self.table is None:
             return None
@@ -148,18 +148,18 @@ class TableHost:
         return asked
 
     def start_daemon(self) -> None:
-        """Start the daemon, if it waits for a person to start it."""
+        """Start the daemon after a fault that ended it and requires a person for the restart."""
         self._start_requested.set()
 
     def free_disk(self) -> None:
-        """Free some space on the full disk."""
+        """End the fault of a full disk, if it is active, as if a person had deleted files."""
         if self._disk_fault is not None:
             self.sim.world.end_fault(self._disk_fault)
             self._disk_fault = None
         self.needs_person.discard("disk")
 
     def mend(self) -> None:
-        """End all faults of boards, cables and disk."""
+        """End all present faults of boards, cables and disk."""
         self.sim.mend()
         self.free_disk()
 
@@ -231,7 +231,7 @@ class TableHost:
         return store
 
     def _reopen(self) -> JournalStore:
-        """Return the journal, opened again after the disk has room. Raises JournalError."""
+        """Return the reopened journal. Raises JournalError if the disk is full or a daemon died."""
         before = self._store
         if self._disk_fault is not None or before is None or not before.is_alive:
             raise JournalError("there is no room yet")
@@ -263,7 +263,7 @@ class TableHost:
     # Faults of the environment.
 
     def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
-        """Return the journal store of the daemon that a fault kills, or None if no daemon runs."""
+        """Record that `fault` kills the daemon; return the daemon's store, or None if none runs."""
         store = self._store
         is_ending = self._death_fault is not None or self.table is None
         if is_ending or store is None or not store.is_alive:
@@ -315,7 +315,10 @@ class TableHost:
         self._timers.append(self._loop.call_later(after_s, do))
 
     async def _recover(self, fault: SimulatedFault) -> None:
-        """Wait until the daemon may start again. Remove the data that a power cut destroyed."""
+        """Wait until the daemon may restart after its death by `fault`.
+
+        After a power cut, first remove the destroyed data, and at the end restore the power.
+        """
         self._daemon_died.clear()
         if fault.name == "power_lost":
             assert self._store is not None

@@ -1,4 +1,4 @@
-"""`dealtable bench`: measures figures as multiples of floors measured in the same run."""
+"""`dealtable bench`: measures performance, in multiples of the costs of simpler tasks (floors)."""
 
 import importlib.util
 from pathlib import Path
@@ -35,7 +35,7 @@ _SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
 
 
 class _BenchCommand(click.Command):
-    """A click command whose help lists every figure. Figures are imported only for that help."""
+    """A click command with a help that lists every figure. Only that help imports the figures."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of figures and then the examples into the help text."""
@@ -95,7 +95,7 @@ def command(
     browsers: int,
     plot: Path | None,
 ) -> None:
-    """Measure each FIGURE, or all, as a multiple of a simpler task (its floor) in the same run.
+    """Measure each FIGURE, or all, and compare each with the cost of a simpler task, its floor.
 
     A figure that needs a missing program, such as Chromium, is left out. One line names the figure
     and the program before anything is measured.
@@ -134,7 +134,7 @@ def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
 
 
 def _select_measurable(asked: list[BenchFigure]) -> list[BenchFigure]:
-    """Return the figures that can be measured here. Print one line for each of the others."""
+    """Return the figures of `asked` that can be measured here. Print what the others need."""
     lacking = {one.name: what for one in asked if (what := one.find_missing()) is not None}
     lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
     if len(lacking) == len(asked):
@@ -155,5 +155,5 @@ def _format_figure(one: FigureResult) -> str:
 
 
 def _format_number(value: float) -> str:
-    """Return a value as text with one decimal, or a small value with three significant digits."""
+    """Return a number as text: one decimal if it is at least 10, else three significant digits."""
     return f"{value:,.1f}" if value >= 10 else f"{value:.3g}"

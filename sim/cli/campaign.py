@@ -1,4 +1,4 @@
-"""`dealtable campaign`: thousands of deals with faults, compared with the cards' true places."""
+"""`dealtable campaign`: simulates deals with faults, and checks the true place of every card."""
 
 import tempfile
 from functools import partial
@@ -93,8 +93,7 @@ def command(
     jobs: int | None,
     page: Path | None,
 ) -> None:
-    """Deal in virtual time on machines with faults, and compare each result with the cards'
-    true places.
+    """Simulate deals on machines with faults, and compare each result with the cards' true places.
 
     The firmware, the lines, the drivers, the controller and the journal are those of a real table.
     The mechanics are simulated, so that the true result is available. Each error is a finding with
@@ -135,7 +134,7 @@ def command(
 
 
 def _make_journal_folder(folder: Path) -> None:
-    """Create the folder for the journals. Raises CliError if the folder is not empty."""
+    """Create the folder into which the journals are written. Raises CliError if it is not empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())

@@ -1,4 +1,4 @@
-"""The progress bar of the programs that deal many times, and their exit status after Ctrl-C."""
+"""The progress bar of `campaign` and `lab`, and their exit status after Ctrl-C."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ EXIT_INTERRUPTED: Final = 128 + 2
 
 @contextmanager
 def show_progress(deals: int) -> Iterator[Progress]:
-    """Show a progress bar of the deals on a terminal, with their rate and the remaining time."""
+    """Show a progress bar for `deals` deals during the `with` block, and yield the bar."""
     console = Console(stderr=True)
     with Progress(
         BarColumn(),

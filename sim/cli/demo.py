@@ -65,7 +65,7 @@ Played = TypeVar("Played")
 
 @dataclass(frozen=True)
 class _DemoOptions:
-    """The options of a demo.
+    """The options of one `dealtable demo`. `live` is True without `--once`.
 
     `deals` is the number of deals at each table; with None the demo runs until Ctrl-C. If `console`
     is True, a console is opened.
@@ -133,8 +133,7 @@ def command(
     faults: tuple[str, ...],
     seed: int,
 ) -> None:
-    """Run simulated tables: boards on pseudo-terminals, the processes of each table, and its
-    people.
+    """Run simulated tables with boards on pseudo-terminals, table processes and simulated people.
 
     Everything is as on a real table, except the ends of the serial lines. People play matches, much
     faster than real people, and sometimes call the referee. You are the referee, in the console.
@@ -169,7 +168,7 @@ def command(
 
 
 async def _run_demo(options: _DemoOptions) -> DemoResult | None:
-    """Start the simulated tables and run the demo. Return its result, or None if the demo was live.
+    """Run the demo. Return its result, or None if it was live (without `--once`) or interrupted.
 
     Raises HallError if a process of the hall ends unexpectedly.
     """
@@ -193,7 +192,7 @@ async def _run_demo(options: _DemoOptions) -> DemoResult | None:
 async def _play_with_console(
     options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
 ) -> DemoResult | None:
-    """Open a console if one was requested, then run the live demo."""
+    """Run a live demo, with a console if requested. Return None: a live demo has no result."""
     opening: contextlib.AbstractAsyncContextManager[ConsoleProcess | None] = (
         open_demo_console(options.plan.state_dir, tables, options.console_port)
         if options.console
@@ -212,7 +211,7 @@ async def _play_with_console(
 async def _play_unless_exited(
     play: Coroutine[Any, Any, Played], tables: list[TableProcess]
 ) -> Played:
-    """Run `play` to its end, but raise HallError if a process of these tables ends before."""
+    """Run `play` and return its result. Raise HallError if a process of a table ends earlier."""
     playing = asyncio.ensure_future(play)
     falling = asyncio.ensure_future(wait_for_process_end(tables))
     try:
@@ -232,7 +231,7 @@ async def _deal_once(
     places: dict[str, Any],
     progress: DemoProgress,
 ) -> DemoResult:
-    """Deal at every table, and return the deals with the costs of the processes."""
+    """Play the requested deals at all tables, and return them with the costs of the processes."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = measure_costs(me), loop.time()
     rows = await asyncio.gather(
@@ -247,7 +246,7 @@ async def _deal_once(
 async def _deal_at_table(
     options: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
 ) -> tuple[list[DealResult], str | None]:
-    """Deal at one table, and return the deals. The second value is why deals are missing."""
+    """Play the requested deals at one table. Return the deals, and an error text or None."""
     dealt: list[DealResult] = []
     await asyncio.sleep(options.plan.start_delay_s(number))
     async with seat_players(table, progress.on_state) as people:
@@ -271,9 +270,7 @@ async def _play_live(
 ) -> None:
     """Show the tables while simulated people play at them.
 
-    If one daemon ends, the other tables continue.
-
-    Raises HallError at the end if a table was lost.
+    If one daemon ends, the other tables continue. Raises HallError at the end if a table was lost.
     """
     lost: list[str] = []
     with DemoView(tables, places) as board:
@@ -308,7 +305,7 @@ async def _play_live(
 
 
 async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[str, Any]) -> None:
-    """Wait until the console's process ends, and show a line about that."""
+    """Wait until the console's process ends, then print a line that names its log."""
     assert console.process is not None
     await console.process.wait()
     places["console"] = None
@@ -316,7 +313,7 @@ async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[s
 
 
 def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:
-    """Return the network addresses and the folders of all tables."""
+    """Return the network addresses and the folders of all tables, for the demo's summary."""
     where = [
         {
             "table": table.id,

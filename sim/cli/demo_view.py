@@ -1,4 +1,4 @@
-"""The output of `dealtable demo`: its console, the view of its tables, and the summary."""
+"""The output of `dealtable demo`: the referees' console, the view of its tables, the summary."""
 
 import asyncio
 import statistics
@@ -41,7 +41,7 @@ DEMO_LOGINS: Final = {
 async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
-    """Open a console for the `with` block and yield it, or yield None and print why none opens."""
+    """Run a console during the `with` block, and yield it, or print an error and yield None."""
     if (library := find_missing_library()) is not None:
         click.echo(f"the console does not open: {format_missing_library(library)}", err=True)
         yield None
@@ -161,7 +161,7 @@ _UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
 
 
 class DemoProgress:
-    """A progress line at the bottom of a terminal, which is removed at the end.
+    """The progress line of a demo at the bottom of a terminal. It is removed at the end.
 
     Without a terminal it is off. At each of `tables` tables `deals` deals of `cards` cards are
     dealt. If `deals` is None, the demo is live, and the line is removed when all tables run.
@@ -195,7 +195,7 @@ class DemoProgress:
         self.remove()
 
     def on_tables_started(self, tables: int) -> None:
-        """Show how many tables have started."""
+        """Show that `tables` tables have started. After the last one, show dealt cards instead."""
         if tables < self._tables:
             self._bar.update(self._task, completed=tables, refresh=True)
         elif self._deals is None:
@@ -211,7 +211,7 @@ class DemoProgress:
             )
 
     def on_state(self, state: PublicState) -> None:
-        """Update the number of cards that a table has fed in this demo."""
+        """Update the number of dealt cards in the progress line from a new state of a table."""
         table, machine = state.table, state.machine
         before = self._deals_before.setdefault(table, state.counters.deals)
         self._dealt[table] = dealt = state.counters.deals - before
@@ -230,7 +230,7 @@ class DemoProgress:
         self._bar.stop()
 
     def _format_progress(self, state: PublicState | None) -> str:
-        """Return the progress as text. For a single table it includes the phase or an alert."""
+        """Return the progress line's text: finished deals, and for one table its phase or alert."""
         words = f"{sum(self._dealt.values())} of {self._tables * (self._deals or 0)} deals"
         if state is None or self._tables > 1:
             return words
@@ -298,7 +298,10 @@ def _format_deal(row: dict[str, Any]) -> str:
 
 
 def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> str:
-    """Return a line about the costs of one kind of process. `table_s`: seconds × tables."""
+    """Return a line of the summary: processor time and memory of all processes of one kind.
+
+    `table_s` is the duration in seconds times the number of tables.
+    """
     each = cost.processes
     return (
         f"{kind:12}{each:4} processes {cost.cpu_s / max(deals, 1):7.3f} s CPU a deal, "
@@ -308,7 +311,7 @@ def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> st
 
 
 def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
-    """Return a deal's data for the summary, with the time that only the mechanics would take."""
+    """Return the summary's fields for one deal, with the time that its mechanics alone need."""
     row: dict[str, Any] = msgspec.to_builtins(dealt)
     del row["wrong"], row["feeding_ms"]
     return row | {"mechanical_s": round(dealt_mechanical_s(dealt, plan.speed), 4)}

@@ -1,4 +1,4 @@
-"""`dealtable lab`: collects thousands of deals, and runs the statistical tests of a test house.
+"""`dealtable lab`: collects thousands of deals, and tests statistically how random they are.
 
 NumPy, SciPy and Matplotlib are the extra `lab`. Each is imported only where it is used. Collection
 needs NumPy, a report needs SciPy, and its plots need Matplotlib.
@@ -91,8 +91,7 @@ def collect_command(
     jobs: int | None,
     out: Path,
 ) -> None:
-    """Collect deals: each card in feed order, the pocket drawn for it, and the pocket that it
-    reached.
+    """Collect deals into a file: for each card, in feed order, its drawn and its reached pocket.
 
     Ctrl-C writes the deals collected so far. Exit 0: complete; 1: a part failed; 2: bad usage; 130:
     interrupted.
@@ -186,9 +185,10 @@ def _make_retest(
     jobs: int | None,
     shown: "list[tuple[CollectedDeals, FamilyJudgement]]",
 ) -> "Callable[[], CollectionJudgement] | None":
-    """Return a function that makes the retest, or None if there is no source of new deals.
+    """Return a function that judges new deals (the retest), or None if `file` and `plan` are None.
 
-    The new deals are those in `file`, or they are dealt here.
+    It judges as many deals as `first`: those in `file`, or those that it collects by `plan`. Raises
+    CliError if `file` has the same deals, or another number of deals.
     """
     from sim.lab.lab_report import judge_collection
 
@@ -213,7 +213,7 @@ def _make_retest(
 
 
 def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
-    """Return a plan that collects deals like these, or None if other programs collected them."""
+    """Return a plan to collect deals like `deals`, or None if the lab lacks method or path."""
     from sim.lab.collection import CollectionPlan
 
     source = deals.source
@@ -230,7 +230,7 @@ def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeal
 
 
 def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
-    """Collect all deals that a report needs. Exit without a judgement if any is missing."""
+    """Collect and return all deals of `plan`. Exit without a judgement if a deal is missing."""
     collected = _collect(plan, jobs)
     if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
         code = _print_failures(collected)
@@ -248,7 +248,7 @@ def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
 
 
 def _print_failures(collected: "CollectionResult") -> int:
-    """Print the failures of a collection and return the exit code."""
+    """Print the failures of a collection, and return the command's exit code."""
     for words in collected.failed:
         click.echo(words, err=True)
     if collected.interrupted:
@@ -290,7 +290,7 @@ def _write_page(
 
 
 def _check_installed(path: str, method: str, *packages: str) -> None:
-    """Raise CliError if a package is missing, or UsageError if `path` does not allow `method`."""
+    """Raise CliError if a package is missing, UsageError if path `full` has an unfair method."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise CliError(
@@ -302,6 +302,6 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
 
 
 def _advance(progress: Progress, deals: int) -> None:
-    """Update the progress bar after deals were collected."""
+    """Advance the progress bar by `deals` collected deals."""
     (task,) = progress.tasks
     progress.update(task.id, advance=deals, rate=f"{task.speed or 0:.0f} a second")

@@ -1,4 +1,4 @@
-"""`dealtable sim`: runs simulated tables only, with their boards on ptys, until Ctrl-C."""
+"""`dealtable sim`: runs simulated tables, with boards on ptys but without daemons, until Ctrl-C."""
 
 import asyncio
 import gc
@@ -121,7 +121,7 @@ def command(
     part: str | None,
     runtime_dir: Path | None,
 ) -> None:
-    """Run only simulated tables, without machine or gateway.
+    """Run simulated tables only: mechanics and boards, without machine or gateway processes.
 
     Their boards are on pseudo-terminals (ptys).
 
@@ -163,7 +163,10 @@ def command(
 def _make_settings(
     chosen: SimConfig, speed: float | None, faults: tuple[str, ...], faults_file: Path | None
 ) -> MechanicsSettings:
-    """Return the settings of the mechanics. Raises CliError for a fault that cannot happen here."""
+    """Return the settings of the mechanics from the configuration `chosen` and the options.
+
+    Raises CliError for a wrong fault, or for a fault of the host, which is not simulated here.
+    """
     mechanics = chosen.mechanics
     with raise_cli_error(FaultError):
         worn = get_wear_level(mechanics.wear) if faults_file is None else load_wear(faults_file)
@@ -196,7 +199,7 @@ def choose_interpreter(name: str, boards: str | None, tables: int) -> Interprete
 
 
 def _worker_commands(root: Path, processes: int) -> list[list[str]]:
-    """Return each simulator process's command: the present command with a share of the tables."""
+    """Return one command for each of `processes` workers. A worker runs a share of the tables."""
     context = click.get_current_context()
     words: list[str] = []
     for option in context.command.params:
@@ -218,7 +221,7 @@ def _make_stop_event() -> asyncio.Event:
 
 
 async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
-    """Run these simulated tables in this process until a signal.
+    """Run the tables of `plans` in this process until a termination signal arrives.
 
     A process that runs a share of the tables also ends when its standard input closes.
     """
@@ -239,7 +242,7 @@ async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -
 
 
 async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
-    """Run a process for each share of the tables, and print the tables' addresses in order.
+    """Run each command of `parts` as a process, and print the addresses of all tables in order.
 
     Raises WorkerEnded if a process ends unexpectedly. The other processes are ended too.
     """

@@ -1,1 +1,1 @@
-"""The statistics lab: tests of thousands of deals, as a test house requires (LAB.md)."""
+"""The statistics lab: statistical tests of many deals, as test houses require them (LAB.md)."""

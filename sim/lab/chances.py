@@ -28,10 +28,11 @@ TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), per
 
 
 def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
-    """Return the covariance of two counts of card pairs whose two cards are in the same hand.
+    """Return the covariance of two counts of card pairs that have both cards in one hand.
 
-    Each pair of the first count is combined with each pair of the second. Of these combinations,
-    `same` are the same two cards, `sharing` have one card in common, and `disjoint` have none.
+    Each count has its own list of pairs. Each pair of the first list is combined with each pair of
+    the second. Of these combinations, `same` are the same two cards, `sharing` have one card in
+    common, and `disjoint` have none.
     """
     square = PAIR * PAIR
     return (
@@ -42,9 +43,9 @@ def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
 
 
 def pairs_variance(degrees: Sequence[int]) -> float:
-    """Return the variance of the number of given card pairs whose cards are in the same hand.
+    """Return the variance of the number of listed card pairs that have both cards in one hand.
 
-    `degrees`: for each card, the number of pairs that contain the card. No pair may occur twice.
+    `degrees`: for each card, the number of listed pairs with this card. No pair is listed twice.
     """
     pairs = sum(degrees) // 2
     sharing = sum(each * each for each in degrees) - 2 * pairs
@@ -53,19 +54,19 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 @cache
 def longest_run_chances() -> tuple[Fraction, ...]:
-    """Return the probabilities that the longest run of one pocket has 0, 1, …, 27 cards."""
+    """Return the probability of each length (0…27) of the longest run of cards with one pocket."""
     ways = factorial(N) // factorial(HAND) ** SEATS
     upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
 
 
 def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
-    """Return the number of pocket sequences without more than `most` equal pockets in a row.
+    """Return the number of pocket sequences in which no run of one pocket is longer than `most`.
 
-    Each of the `seats` letters occurs `hand` times. The letters of a seat are cut into blocks.
-    Inclusion and exclusion counts the words in which no two blocks of one seat touch: m blocks are
-    joined to j in C(m−1, j−1) ways, with the sign of m−j. The j₁+…+j₄ joined blocks of four seats
-    have (j₁+…+j₄)!/(j₁!…j₄!) orders.
+    A sequence is a word with one letter (pocket) for each card. Each of the `seats` letters occurs
+    `hand` times. The letters of a seat are cut into blocks. Inclusion and exclusion counts the
+    words in which no two blocks of one seat touch: m blocks are joined to j in C(m−1, j−1) ways,
+    with the sign of m−j. The j₁+…+j₄ joined blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
     """
     glued = [Fraction(0)] * (hand + 1)
     for m in range(1, hand + 1):
@@ -88,13 +89,13 @@ def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> in
 
 
 def is_descent(letters: Sequence[int]) -> bool:
-    """Return True if the second of two pocket numbers is lower than the first."""
+    """Return True if the second of the two pocket numbers in `letters` is lower than the first."""
     before, after = letters
     return before > after
 
 
 def is_valley(letters: Sequence[int]) -> bool:
-    """Return True if the second of three pocket numbers is lower than both others."""
+    """Return True if the second of three pocket numbers in `letters` is lower than both others."""
     before, lowest, after = letters
     return before > lowest < after
 
@@ -103,16 +104,16 @@ def is_valley(letters: Sequence[int]) -> bool:
 def window_moments(
     holds: Callable[[Sequence[int]], bool], width: int, hand: int = HAND, seats: int = SEATS
 ) -> tuple[float, float]:
-    """Return mean and variance of the number of places in a sequence at which `holds` is True.
+    """Return mean and variance of the number of groups of pockets for which `holds` returns True.
 
-    `holds` receives each group (window) of `width` consecutive letters. Two windows either overlap
-    or have no letter in common. Without overlap, their distance does not matter, because all orders
-    are equally likely.
+    A group is `width` successive letters (pockets) of a sequence. Two groups either overlap or have
+    no letter in common. Without overlap, their distance does not matter, because all orders are
+    equally likely.
     """
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the probability that `holds` is True at one window and `shift` letters later."""
+        """Return the probability that `holds` is True for two groups, `shift` letters apart."""
         ways = sum(
             prod(perm(hand, word.count(seat)) for seat in range(seats))
             for word in product(range(seats), repeat=width + shift)
@@ -128,11 +129,11 @@ def window_moments(
 
 @cache
 def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
-    """Return mean and variance of the correct guesses of a player who remembers all dealt cards.
+    """Return mean and variance of the number of cards for which a player guesses the right seat.
 
-    The player guesses the seat of each next card. `left`: how many cards each seat has still to
-    get, in descending order. The best guess is a seat with the largest number. The guess is right
-    with the probability left[0] / sum(left).
+    The player remembers all dealt cards. `left`: how many cards each seat has still to get, in
+    descending order. The player guesses a seat with the largest number. The guess is right with
+    the probability left[0] / sum(left).
     """
     mean = square = 0.0
     for place, cards in enumerate(left):
@@ -147,9 +148,7 @@ def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float
 
 @cache
 def cards_until_all_seats() -> tuple[Fraction, ...]:
-    """Return the probabilities that all seats have a card for the first time after 0, 1, …, 82
-    cards.
-    """
+    """Return for n = 0…82 the probability that every seat has a card after n cards, not earlier."""
     met = [
         1
         - sum(
@@ -163,35 +162,35 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the probability of each number of pairs that four given cards form within the hands.
+    """Return the probability of each number of pairs in one hand, for the pairs of four cards.
 
-    Four cards make six pairs. 6: all four in one hand. 3: three and one. 2: two and two. 1: two,
-    one and one. 0: one in each hand.
+    Four cards form six pairs. 6: all four cards are in one hand. 3: three and one. 2: two and two.
+    1: two, one and one. 0: one in each hand.
     """
     chances: dict[int, Fraction] = {}
     for split in product(range(5), repeat=SEATS):
         if sum(split) == 4:
             pairs = sum(comb(each, 2) for each in split)
-            chances[pairs] = chances.get(pairs, Fraction(0)) + _split(4, split)
+            chances[pairs] = chances.get(pairs, Fraction(0)) + _split_chance(4, split)
     return chances
 
 
 def four_cards_at_seat() -> tuple[Fraction, ...]:
     """Return the probabilities that a seat gets 0…4 of four given cards, such as the jokers."""
-    return tuple(_hand(4, k) for k in range(5))
+    return tuple(_hand_chance(4, k) for k in range(5))
 
 
 @cache
 def bomb_moments() -> tuple[float, float]:
-    """Return mean and variance of the number of bombs in one deal.
+    """Return mean and variance of the number of bombs in a deal.
 
     A bomb here is a rank that one hand has four times or more, counted over 13 ranks × 4 hands. The
     values are exact. They are calculated from one rank in one hand, one rank in two hands, and two
     ranks in the same hand or in different hands.
     """
     big = range(4, RANK + 1)
-    one = sum(_hand(RANK, k) for k in big)
-    same_rank = _split(RANK, (4, 4))
+    one = sum(_hand_chance(RANK, k) for k in big)
+    same_rank = _split_chance(RANK, (4, 4))
     same_hand = sum(
         Fraction(comb(RANK, a) * comb(RANK, b) * comb(N - 2 * RANK, HAND - a - b), comb(N, HAND))
         for a in big
@@ -202,16 +201,13 @@ def bomb_moments() -> tuple[float, float]:
         mean
         + RANKS * SEATS * (SEATS - 1) * same_rank
         + RANKS * (RANKS - 1) * SEATS * same_hand
-        + RANKS * (RANKS - 1) * SEATS * (SEATS - 1) * _two_hands()
+        + RANKS * (RANKS - 1) * SEATS * (SEATS - 1) * _two_bombs_chance()
     )
     return float(mean), float(second - mean * mean)
 
 
-def _two_hands() -> Fraction:
-    """Return the probability that two given hands each have four or more of a given rank.
-
-    The two ranks differ.
-    """
+def _two_bombs_chance() -> Fraction:
+    """Return the probability that hand 1 has a bomb of rank A and hand 2 has a bomb of rank B."""
     rest = N - 2 * RANK
     ways = 0
     # The counts of rank one (a, b) and of rank two (c, d) in the two hands.
@@ -230,14 +226,15 @@ def _two_hands() -> Fraction:
     return Fraction(ways, comb(N, HAND) * comb(N - HAND, HAND))
 
 
-def _hand(cards: int, here: int) -> Fraction:
-    """Return the probability that a hand contains exactly `here` of `cards` given cards."""
+def _hand_chance(cards: int, here: int) -> Fraction:
+    """Return the probability that one hand has exactly `here` cards of a group of `cards` cards."""
     return Fraction(comb(cards, here) * comb(N - cards, HAND - here), comb(N, HAND))
 
 
-def _split(cards: int, split: Sequence[int]) -> Fraction:
-    """Return the probability that successive hands have `split[0]`, `split[1]`, … of `cards`
-    given cards.
+def _split_chance(cards: int, split: Sequence[int]) -> Fraction:
+    """Return the probability that a group of `cards` cards is divided among hands as in `split`.
+
+    `split` has the number of cards of the group in the first hand, in the second, and so on.
     """
     ways, left, others, dealt = 1, cards, N - cards, N
     all_ways = 1

@@ -1,4 +1,4 @@
-"""Collected deals as arrays with one byte for each card.
+"""Deals collected for statistics, stored as arrays with one byte for each card.
 
 LAB.md describes the columns. A row is a deal. A column is a card, in the order in which the hopper
 fed the cards: feed index 1…108. Seats are numbers in playing order (N 0, W 1, S 2, E 3). A card is
@@ -38,7 +38,7 @@ BLOCK_DEALS = 5_000
 
 
 class ReadingOutcome(IntEnum):
-    """The result of reading one card: accepted, read again, or sent to the tray."""
+    """The result of reading one card: accepted, read again, or sent to the tray once or twice."""
 
     ACCEPTED = 0
     READ_AGAIN = 1
@@ -69,13 +69,13 @@ class InvalidDeals(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class CollectedDeals:
-    """Deals as arrays, in the order in which they were dealt.
+    """Deals as arrays with one row for each deal, in the order in which they were dealt.
 
-    `cards`: the cards as the hopper fed them. `waiting`: for each card, the pocket that waited.
-    `seats`: for each card, the pocket that finally received the card. `verdicts`: for each card,
-    its reading outcome. `collected`: the stack before the shuffle, top card first. `collected` is
-    None if the stack was not recorded. `follows`: True if the deal used the cards of the row
-    before, as the next deal.
+    `cards`: the cards as the hopper fed them. `waiting`: for each card, its waiting pocket (the
+    pocket that was due for the card when it was fed). `seats`: for each card, its final pocket (the
+    pocket that received the card). `verdicts`: for each card, its reading outcome. `collected`: the
+    stack before the shuffle, top card first. `collected` is None if the stack was not recorded.
+    `follows`: True if the deal used the cards of the row before, as the next deal.
     """
 
     cards: Rows
@@ -90,7 +90,7 @@ class CollectedDeals:
         return len(self.cards)
 
     def blocks(self) -> Iterator["CollectedDeals"]:
-        """Yield the deals in blocks, so that arrays of wider numbers fit in the memory."""
+        """Yield the deals in blocks of BLOCK_DEALS, so that calculations need less memory."""
         for begin in range(0, len(self), BLOCK_DEALS):
             yield self[begin : begin + BLOCK_DEALS]
 
@@ -116,7 +116,7 @@ def make_deals(
     follows: ArrayLike | None = None,
     source: DealsSource | None = None,
 ) -> CollectedDeals:
-    """Return deals made from rows of numbers, after a check.
+    """Return collected deals made from the given arrays, which have one row for each deal.
 
     Without `verdicts`, every card counts as accepted. Without `follows`, each deal except the first
     follows the deal before. Raises InvalidDeals for rows that cannot be deals.
@@ -138,7 +138,7 @@ def make_deals(
 
 
 def check_deals(deals: CollectedDeals) -> None:
-    """Raise InvalidDeals for the first row that is not a valid deal.
+    """Raise InvalidDeals if an array has a wrong shape, or if a row is not a valid deal.
 
     A valid deal gives 108 cards to four hands of 27.
     """
@@ -157,9 +157,10 @@ def check_deals(deals: CollectedDeals) -> None:
 
 
 def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
-    """Return one collection with the deals of all parts.
+    """Return one collection with the deals of all `parts` and with the origin `source`.
 
-    The first deal of each part follows no other deal.
+    The first deal of each part follows no other deal. The result has the collected stacks only if
+    all parts have them.
     """
 
     def stack_rows(name: str) -> Rows:
@@ -178,10 +179,11 @@ def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> Collecte
 
 
 def number_cards(faces: ArrayLike) -> Rows:
-    """Return rows of card numbers for rows of faces (0…53, n rows of 108).
+    """Return the number (0…107) of each card: its face (0…53), plus 54 for the second copy.
 
-    The first of two equal faces is copy 0. The two copies of a face look the same. The copy number
-    depends on the feed order alone, so it does not change the chances of any count of pockets.
+    `faces` has a row of 108 faces for each deal. In a row, the first of two equal faces is copy 0.
+    The two copies of a face look the same. The copy number depends on the order of the row alone,
+    so it does not change the chances of any count of pockets.
     """
     row = np.asarray(faces, np.int64)
     order = np.argsort(row, axis=1, kind="stable")
@@ -304,9 +306,10 @@ def read_deals(file: IO[bytes]) -> CollectedDeals:
 def _read_array(
     archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
-    """Return one array of a zip archive, after checks of its kind, size and shape.
+    """Return the array `name` in the zip file `archive`, after checks of its type, size and shape.
 
-    Raises InvalidDeals before it unpacks an array that is too large.
+    `kind` is the NumPy type, `most` the largest number of rows. Raises InvalidDeals if a check
+    fails, and before it unpacks an array that is too large.
     """
     with archive.open(f"{name}.npy") as file:
         begin = file.read(_BEGIN.size)

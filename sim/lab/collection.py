@@ -1,4 +1,4 @@
-"""The collection of deals in parts, on all processor cores.
+"""The simulation of many deals, in parts. Several processes can deal parts at the same time.
 
 With a seed, the collected deals do not depend on the number of processes.
 """
@@ -26,7 +26,7 @@ Parts are small, so that results arrive often and every core has work.
 
 
 class CollectionPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """The plan of a collection: how many deals, and how they are dealt.
+    """The plan of a collection: the number of deals, and the way in which they are dealt.
 
     `seed`: None uses the system's entropy. `again`: True deals other deals with the same seed, for
     a retest.
@@ -73,7 +73,7 @@ def collect_deals(
     jobs: int = 1,
     on_deals: Callable[[int], None] = lambda deals: None,
 ) -> CollectionResult:
-    """Return the deals of `plan`, which `jobs` processes deal.
+    """Simulate the deals of `plan` in `jobs` processes, and return the deals and the errors.
 
     After a KeyboardInterrupt, the function returns the deals of the finished parts. `entropy` is
     the system's source of random bytes, for a plan without a seed. `on_deals` receives the number
@@ -108,7 +108,7 @@ def collect_deals(
 def _deal_parts(
     plan: CollectionPlan, entropy: Entropy, jobs: int
 ) -> Generator[tuple[CollectionPart, CollectedDeals | str]]:
-    """Yield each part with its deals, or with one line about its error.
+    """Yield each part of `plan` with its deals, or with one line about the error that ended it.
 
     The parts are dealt in this process, or in `jobs` other processes.
     """
@@ -142,7 +142,7 @@ def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
 
 
 def _run_guarded(part: CollectionPart, entropy: Entropy) -> CollectedDeals | str:
-    """Return the deals of a part, or one line with its error, so that other parts continue."""
+    """Return the deals of `part`, or one line of text about an error, which ends only this part."""
     try:
         return run_part(part, entropy)
     except Exception as error:

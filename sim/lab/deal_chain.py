@@ -55,7 +55,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
 
 
 def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
-    """Return the stack of cards after a misdeal: the cards of one pocket after those of another."""
+    """Return the stack as people collect it after a misdeal: pocket 0 first, pocket 3 last."""
     return [
         card
         for pocket in range(len(SEATS))
@@ -85,13 +85,17 @@ def _rank(card: int) -> int:
 
 
 class PocketPlan(NamedTuple):
-    """The pocket (0…3) that waits for each card, and the card's final pocket, by feed index."""
+    """The waiting pocket and the final pocket (0…3) of each fed card, in the order of feeding."""
 
     waiting: list[int]
     seats: list[int]
 
 
 Method = Callable[[str, Sequence[int], random.Random], PocketPlan]
+"""A dealing method.
+
+Its arguments are the sequence (`letters`), the reading outcomes (`said`) and a random generator.
+"""
 
 _SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 READ_AGAIN_RATE = 0.01
@@ -103,7 +107,7 @@ tray, and cards that stay unreadable when the tray returns them.
 
 
 def draw_verdicts(chance: random.Random) -> list[int] | None:
-    """Return random reading outcomes of 108 cards, or None for a misdeal.
+    """Return random reading outcomes of 108 cards, or None if these outcomes cause a misdeal.
 
     The outcomes do not depend on faces or pockets. A misdeal has the same causes as at a table: too
     many cards in the tray, or a card that is unreadable for the third time.
@@ -125,7 +129,7 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 
 
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets as a table deals: each card goes to its place in the sequence.
+    """Return the pockets by the fair method: each card gets the pocket at its place in `letters`.
 
     The ledger's rule decides the places of cards that return from the tray.
     """
@@ -146,18 +150,18 @@ def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Rand
 
 
 def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets if the cards go to the four pockets in turn.
+    """Return the pockets if the cards go to the pockets 0, 1, 2, 3, 0, 1 and so on.
 
-    Only the shuffler causes chance.
+    Then only the shuffle is random.
     """
     waiting = [index % len(SEATS) for index in range(CARDS)]
     return PocketPlan(waiting, list(waiting))
 
 
 def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets if a card in the tray moves all later cards one place forward.
+    """Return the pockets if a card that goes to the tray gives its place to the next card.
 
-    The next accepted card gets the pocket of the tray's card, and so on.
+    All later cards then move one place forward. The cards from the tray get the last places.
     """
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     accepted = [index for index in range(CARDS) if said[index] < ReadingOutcome.TRAY]
@@ -169,10 +173,10 @@ def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) ->
 
 
 def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
-    """Return the final pocket of each card, by feed index, if some cards go to the tray.
+    """Return each card's final pocket, by feed index, if the cards in the tray are fed again.
 
-    The production ledger assigns the places. The tray returns its last card first. A card that is
-    unreadable again goes back to the tray.
+    The production ledger assigns the places in `letters`. `said` has the reading outcomes. The tray
+    returns its last card first. A card that is unreadable again goes back to the tray.
     """
     ledger = Ledger(expected=CARDS)
     seats = [0] * CARDS
@@ -219,7 +223,7 @@ Entropy = Callable[[int], bytes]
 
 
 def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> CollectedDeals:
-    """Return `deals` simulated deals, dealt one after the other with the same cards.
+    """Return `deals` simulated deals of one set of cards, dealt one after the other.
 
     `method`: a key of METHODS. `entropy(n)` returns n bytes. The bytes are the seeds of the deals
     and the random choices of people, shuffler and reader. `match` identifies the chain, so that no

@@ -1,4 +1,4 @@
-"""Counts that the statistical tests use, calculated once for each deal, and test results.
+"""Counts made from collected deals, and functions that compare counts with fair deals.
 
 `DealMeasures` calculates where each card was fed, where the card finally was, and counts made from
 both. The functions below return a `StatisticResult` for a kind of count.
@@ -31,9 +31,9 @@ CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 
 class DealMeasures:
-    """Counts made from collected deals.
+    """Counts made from collected deals, which the statistical tests use.
 
-    Most of them have one number for each deal. A count of pairs counts the pairs of cards whose two
+    Most counts have one number for each deal. A count of pairs counts the pairs of cards whose two
     cards are in one hand.
     """
 
@@ -45,17 +45,17 @@ class DealMeasures:
 
     @cached_property
     def seat_of(self) -> NDArray[np.uint8]:
-        """The final pocket of each card, as rows with one column for each card number."""
+        """The final pocket of each card: a row for each deal, a column for each card number."""
         return _by_card(self.deals.cards, self.deals.seats)
 
     @cached_property
     def place_of(self) -> NDArray[np.uint8]:
-        """The feed position of each card, from 0, as rows with one column for each card number."""
+        """The feed position (0…107) of each card: a row for each deal, a column for each card."""
         return _by_card(self.deals.cards, np.arange(CARDS, dtype=np.uint8))
 
     @cached_property
     def stack_of(self) -> NDArray[np.uint8] | None:
-        """The position from 0 that each fed card had in the collected stack, by feed index."""
+        """Each fed card's position in the collected stack (0: top), or None without a stack."""
         stack = self.deals.collected
         if stack is None:
             return None
@@ -64,51 +64,49 @@ class DealMeasures:
 
     @cached_property
     def followers(self) -> Ints:
-        """The row numbers of deals that were dealt with the same cards as the deal before."""
+        """The row numbers of deals that directly follow the deal before, with the same cards."""
         return np.flatnonzero(self.deals.follows)
 
     def same_pocket_at(self, distance: int) -> Ints:
-        """Return the number of cards whose waiting pocket is that of the card fed `distance`
-        places earlier.
+        """Return for each deal the number of cards that have the same waiting pocket as the card
+        fed `distance` cards earlier.
 
-        Each deal has 108 − `distance` such pairs of cards.
+        Each deal has 108 − `distance` pairs of cards to compare.
         """
         letters = self.deals.waiting
         return np.asarray((letters[:, distance:] == letters[:, :-distance]).sum(1))
 
     @cached_property
     def adjacent(self) -> Ints:
-        """The number of cards, of 107, with the same pocket as the card fed before them."""
+        """The number of cards (0…107) with the same waiting pocket as the card fed just before."""
         return self.same_pocket_at(1)
 
     @cached_property
     def pairs_in_blocks(self) -> Ints:
-        """The number of card pairs, of 162, with the same pocket within blocks of four cards."""
+        """The number of card pairs (0…162) with one waiting pocket, in 27 blocks of four cards."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
 
     @cached_property
     def descents(self) -> Ints:
-        """The number of cards, of 107, with a lower pocket number than the card fed before them."""
+        """The number of cards (0…107) with a lower waiting pocket than the card fed just before."""
         letters = self.deals.waiting
         return np.asarray((letters[:, 1:] < letters[:, :-1]).sum(1))
 
     @cached_property
     def valleys(self) -> Ints:
-        """The number of places, of 106, with a lower pocket number than the places before and
-        after.
-        """
+        """The number of cards (0…106) with a lower waiting pocket than both neighbouring cards."""
         letters = self.deals.waiting
         middle = letters[:, 1:-1]
         return np.asarray(((middle < letters[:, :-2]) & (middle < letters[:, 2:])).sum(1))
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """The number of correct guesses, of 108, by the best method of guessing the next pocket.
+        """The number of right guesses (0…108) by a player who always makes the best guess.
 
-        The guesser always names a seat with the most cards to come. After each guess, the guesser
-        learns where the card went, and forgets nothing.
+        The player guesses each card's waiting pocket, and names a seat with the most cards to come.
+        After each guess, the player learns where the card went, and remembers it.
         """
         rows, right = np.arange(len(self)), np.zeros(len(self), np.int64)
         left = np.full((len(self), len(SEATS)), HAND)
@@ -119,23 +117,26 @@ class DealMeasures:
 
     @cached_property
     def longest(self) -> Ints:
-        """The largest number of successive cards with the same pocket."""
+        """The largest number of successive cards with the same waiting pocket."""
         return longest_runs(self.deals.waiting)
 
     @cached_property
     def twins(self) -> Ints:
-        """The number of faces, of 54, with both copies in one hand."""
+        """The number of faces (0…54) that have both copies in one hand."""
         return np.asarray((self.seat_of[:, :FACE_COUNT] == self.seat_of[:, FACE_COUNT:]).sum(1))
 
     @cached_property
     def jokers(self) -> Ints:
-        """The number of pairs of jokers, of 6, in one hand."""
+        """The number of joker pairs (0…6) that have both jokers in one hand."""
         seats = self.seat_of[:, list(JOKERS)]
         return np.asarray(sum((seats[:, a] == seats[:, b]) for a in range(4) for b in range(a)))
 
     @cached_property
     def neighbours_together(self) -> Ints | None:
-        """The number of neighbours in the collected stack, of 107, that came into one hand."""
+        """The number of neighbour pairs in the collected stack (0…107) that are dealt to one hand.
+
+        The value is None if no stack is recorded.
+        """
         stack = self.deals.collected
         if stack is None:
             return None
@@ -144,7 +145,7 @@ class DealMeasures:
 
     @cached_property
     def carried_over(self) -> Ints:
-        """The number of cards, of 108, that have the same seat as in the deal before.
+        """The number of cards (0…108) that have the same seat as in the deal before.
 
         There is one number for each row of `followers`.
         """
@@ -152,7 +153,7 @@ class DealMeasures:
 
     @cached_property
     def bombs(self) -> Ints:
-        """The number of times that a hand has a rank four times or more, of 13 ranks × 4 hands."""
+        """The number of bombs: ranks that one hand has at least four times (13 ranks × 4 hands)."""
         many = np.zeros(len(self), np.int64)
         for rank in range(RANKS):
             same = [rank + RANKS * suit + FACE_COUNT * pack for suit in range(4) for pack in (0, 1)]
@@ -162,16 +163,16 @@ class DealMeasures:
         return many
 
     def side_weights(self, *, tray_only: bool) -> Floats:
-        """Return the value of each fed card, minus the mean value of the set.
+        """Return the weight of each fed card: its strength minus the mean strength of the set.
 
-        With `tray_only`, cards that were not in the tray have the value 0.
+        With `tray_only`, the weight is 0 for cards that were not in the tray.
         """
         worth = CENTRED_STRENGTH[self.deals.cards]
         in_tray = self.deals.verdicts >= ReadingOutcome.TRAY
         return np.where(in_tray, worth, 0.0) if tray_only else worth
 
     def side_lead(self, weights: Floats) -> Floats:
-        """Return for each deal the sum of `weights` of the cards of N+S minus that of W+E."""
+        """Return for each deal the sum of `weights` of side N+S minus the sum of side W+E."""
         return np.asarray((weights * side_signs(self.deals.seats)).sum(1))
 
 
@@ -207,9 +208,10 @@ def not_answerable(why: str) -> StatisticResult:
 
 
 def chi_square_result(statistic: float, freedom: int, seen: str = "") -> StatisticResult:
-    """Return the test result of a chi-square statistic with `freedom` degrees of freedom.
+    """Return the test result for the chi-square `statistic` with `freedom` degrees of freedom.
 
-    `seen` is the text of the found value for the report.
+    If `freedom` is 0, too few cards were counted, and the test has no answer. `seen` is the text of
+    the found value for the report.
     """
     if not freedom:
         return not_answerable("too few were counted")
@@ -222,7 +224,10 @@ def chi_square_result(statistic: float, freedom: int, seen: str = "") -> Statist
 
 
 def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
-    """Return the test result of one count for each deal, with exact mean and variance."""
+    """Return the test result for the mean of the counts `figures`, compared with fair deals.
+
+    In fair deals, each count has the mean `mean` and the variance `variance`.
+    """
     many = len(figures)
     if many < MIN_DEALS:
         return not_answerable(f"fewer than {MIN_DEALS} deals")
@@ -233,17 +238,17 @@ def mean_result(figures: Ints, mean: float, variance: float) -> StatisticResult:
 
 
 def pairs_result(figures: Ints, degrees: list[int]) -> StatisticResult:
-    """Return the test result of counts of card pairs in one hand.
+    """Return the test result for counts of card pairs in one hand, compared with fair deals.
 
-    `degrees` is as in `pairs_variance`.
+    `figures` has one number for each deal. `degrees` is as in `pairs_variance`.
     """
     return mean_result(figures, sum(degrees) // 2 * float(PAIR), pairs_variance(degrees))
 
 
 def histogram_result(figures: Ints, chances: dict[int, Fraction]) -> StatisticResult:
-    """Return the test result of a histogram of counts, one count for each deal.
+    """Return the test result for how often each count occurs in `figures`, against fair deals.
 
-    `chances` has the exact probability of each count.
+    `figures` has one count for each deal, `chances` the exact probability of each count.
     """
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)

@@ -24,7 +24,7 @@ _EPSILON = 1e-9
 
 
 class SeatCounts:
-    """The numbers of cards at each seat, counted separately for each kind of card.
+    """The number of cards with each label at each seat, counted over some deals.
 
     A label is a number, for example the face of the card. Let k[g] be the number of cards with
     label g. In a fair deal, the counts o[g, s] have the mean k[g]/4 and the covariance
@@ -34,7 +34,7 @@ class SeatCounts:
     """
 
     def __init__(self, kinds: int, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
-        """Count the cards of some deals at each seat.
+        """Count the cards with each label at each seat.
 
         `labels` and `seats` have one number for each card (rows of 108). The labels are 0 to
         `kinds` − 1. Any other number means no label.
@@ -59,11 +59,11 @@ class SeatCounts:
 
     @property
     def expected(self) -> Floats:
-        """The expected count of each label, which is the same at every seat."""
+        """The expected count of each label at one seat, which is the same for every seat."""
         return np.asarray(self.counts.sum(1) / len(SEATS))
 
     def chi_square(self) -> tuple[float, int]:
-        """Return the chi-square of the counts and its degrees of freedom.
+        """Return the chi-square of the counts against fair deals, and its degrees of freedom.
 
         Labels with too few counts are omitted. The degrees of freedom are 0 if no label remains.
         """
@@ -82,7 +82,7 @@ class SeatCounts:
 
 
 def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
-    """Return a chi-square that tests whether the hands differ in the sum of their weights.
+    """Return the chi-square of the test whether all four seats get the same sum of card weights.
 
     It has 3 degrees of freedom. `weights`: a number for each card, in rows of 108 or in one row for
     all deals. The sums differ from their mean with the variance (108·Σw² − (Σw)²)/107 · ¼, as in
@@ -104,13 +104,13 @@ def p_of_normal(z: float) -> float:
 
 
 def p_of_least(chances: Iterable[float]) -> float:
-    """Return an upper bound of the probability that the smallest of `chances` is this small."""
+    """Return the smallest probability in `chances` times their number, at most 1 (Bonferroni)."""
     each = list(chances)
     return min(1.0, len(each) * min(each)) if each else 1.0
 
 
 def fit_histogram(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
-    """Return the chi-square of a histogram, and its degrees of freedom.
+    """Return the chi-square of counts against expected probabilities, and its degrees of freedom.
 
     `seen` are the counts of the classes, `chances` their expected probabilities. Neighbouring
     classes are joined until at least MIN_EXPECTED is expected in each class. Only the expected
@@ -152,11 +152,12 @@ _FOUR = 3 / ((CARDS - 1) * (CARDS - 3))
 
 
 def side_moments(weights: Floats) -> tuple[Floats, Floats]:
-    """Return for each deal the mean and variance of D², the squared lead of one side.
+    """Return for each deal mean and variance of the squared lead of one side, in fair deals.
 
-    D is the weight of one side minus the other's. The signs of two cards have the mean product
-    −1/107, and the signs of four cards 3/(107·105). Each way in which some of four cards are the
-    same card has its own sum of powers. `weights`: rows of 108, with 0 for a card without weight.
+    The lead is the sum of the weights of one side's cards, minus that sum of the other side. The
+    signs of two cards have the mean product −1/107, and the signs of four cards 3/(107·105). Each
+    way in which some of four cards are the same card has its own sum of powers. `weights`: rows of
+    108, with 0 for a card without weight.
     """
     p1, p2, p3, p4 = ((weights**power).sum(1) for power in (1, 2, 3, 4))
     mean = p2 + (p1**2 - p2) * _TWO

@@ -1,7 +1,7 @@
-"""The family of statistical tests, defined before any deal, and the bound for all of them.
+"""The family: the list of all statistical tests. One common bound judges all their results.
 
-The bound judges all tests together. LAB.md contains this list for people. A test compares the list
-with LAB.md.
+The list was fixed before any deal. LAB.md has the list in plain words. A hash covers the texts
+below, so they do not change.
 """
 
 from collections.abc import Callable, Sequence
@@ -238,7 +238,7 @@ FAMILY = (
 
 
 class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The result of one test, with its judgement by Holm's bound.
+    """The result of one statistical test, and whether this result is outside the family's bound.
 
     `bound`: the value that p must not be below. `outside`: True if the family rejects the test.
     `at_95` and `at_99`: whether the single value is inside at that level. Both are None if these
@@ -265,15 +265,15 @@ class FamilyJudgement(msgspec.Struct, frozen=True):
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The names of the tests outside the family's bound.
+        """The names of the tests outside the bound. Fair deals rarely give such results.
 
-        The deals are inside if there are none.
+        The deals are inside the bound if there are none.
         """
         return tuple(result.name for result in self.results if result.outside)
 
 
 def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
-    """Return the results of all tests of the family on `deals`, judged together."""
+    """Run all tests of the family on `deals`, and judge the results by one common bound."""
     seen = DealMeasures(deals)
     answers = [
         not_answerable(f"fewer than {question.min_deals} deals")
@@ -289,8 +289,7 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return for each probability its bound by Holm's method, and whether the probability is
-    below the bound.
+    """Return for each probability in `chances` its Holm bound, and whether the bound rejects it.
 
     `risk` is the total risk. The smallest of m probabilities is rejected below risk/m, the next
     below risk/(m−1), and so on until the first that is not rejected. In a fair collection, any of

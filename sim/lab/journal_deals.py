@@ -1,8 +1,8 @@
-"""Whole simulated deals: firmware, mechanics, machine and journal in virtual time.
+"""Deals of a whole simulated table, with firmware, mechanics, machine process and journal.
 
 `deal_life` runs one simulated life of a worn machine, with a journal. All deals come from this
-journal alone. The chief's key opens the attempts: seed, cut, the record of the hands, and all
-looks.
+journal alone. The chief's key decrypts the attempts: seed, record of the hands, and board
+events.
 """
 
 import base64
@@ -42,7 +42,7 @@ _NONCE = 32
 
 
 class AttemptByPlace(NamedTuple):
-    """The contents of one attempt in its journal, with one value for each place of the sequence.
+    """The faces, pockets and reading outcomes of one attempt, listed by place of the sequence.
 
     `waiting`: the pockets in which the cards were due. `seats`: the pockets that they reached.
     """
@@ -56,12 +56,11 @@ class AttemptByPlace(NamedTuple):
 
 
 def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> CollectedDeals:
-    """Run one simulated table for a number of deals, and return the successful attempts in its
-    journal.
+    """Run a simulated table for `deals` deals, and return the successful attempts of its journal.
 
-    The life has `deals` deals. `faults`: the faults of the machine, or those of WEAR if None. No
-    journal contains the stack before a shuffle, so the result has no stack. Raises ValueError if a
-    life had fewer deals, or if an attempt's record does not open.
+    `faults`: the faults of the machine, or those of WEAR if None. No journal contains the stack
+    before a shuffle, so the result has no stack. Raises ValueError if the life has a finding or
+    fewer deals, or if an attempt's record does not open.
     """
     seed = entropy(SEED_BYTES).hex()
     with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
@@ -87,7 +86,7 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
 
 
 def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
-    """Return the contents of one successful attempt. `unseal` opens its encrypted boxes."""
+    """Return a successful attempt's faces, pockets and reading outcomes, decrypted by `unseal`."""
     committed, cut = progress.data("committed"), progress.data("cut") or {"cut": None}
     assert committed is not None
     seed = unseal(_sealed_bytes(progress, "seed", "box"))
@@ -119,7 +118,7 @@ def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> 
 
 
 def _follows(opened: list[AttemptByPlace]) -> list[bool]:
-    """Return for each attempt whether the attempt before used the same set of cards."""
+    """Return for each attempt True if the attempt before used the same set, else False."""
     return [False, *(before.card_set == now.card_set for before, now in pairwise(opened))]
 
 

@@ -151,7 +151,7 @@ def _draw_side_by_side(axes: Axes, title: str, counts: Ints, chances: list[float
 
 
 class Clause(NamedTuple):
-    """One requirement of a law or a standard, and its evidence other than tests.
+    """One requirement of a law or a standard, and a text about the evidence for it.
 
     `source`: the law or the standard. `asks`: the requirement. `shown`: the evidence.
     """

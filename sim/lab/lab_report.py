@@ -1,7 +1,9 @@
-"""The report on collected deals: test results, a retest, and results of unfair methods."""
+"""The report on collected deals: test results, a retest, and results for unfair dealing methods."""
 
 import hashlib
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
+from importlib import resources
 from typing import Literal
 
 import msgspec
@@ -42,7 +44,7 @@ class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of the same tests on deals of an unfair method.
+    """The result of the tests on deals that were dealt by an intentionally unfair method.
 
     `outside`: the tests that detect the method.
     """
@@ -72,14 +74,14 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_inside(self) -> bool:
-        """True if the collection that counts has no test outside the family's bound."""
+        """True if the collection that counts passes all tests of the family, judged together."""
         return not self.last.outside
 
 
 def judge_collection(
     deals: CollectedDeals, files: dict[str, str] | None = None
 ) -> tuple[CollectionJudgement, FamilyJudgement]:
-    """Return the judgement of a collection for the report, and the judgement of the family."""
+    """Run all tests on `deals`. Return one result for the report and one for the pictures."""
     judgement = judge_deals(deals)
     return CollectionJudgement(
         deals=len(deals),
@@ -96,10 +98,10 @@ def make_report(
     fresh: Callable[[], CollectionJudgement] | None,
     naive: Callable[[str, int], CollectedDeals] | None = None,
 ) -> LabReport:
-    """Return the report on the collection `first`.
+    """Return the report on the collection `first`, with a retest if a test of `first` is outside.
 
-    `fresh` collects the deals of the retest. None means that no retest is possible here.
-    `naive(method, deals)` deals by an unfair method. None omits the unfair methods.
+    `fresh` returns the judged collection of the retest. None means that no retest is possible here.
+    `naive(method, deals)` returns deals by an unfair method. None omits the unfair methods.
     """
     retest = fresh() if first.outside and fresh is not None else None
     verdict: ReportVerdict = "outside, not retested" if first.outside else "inside"
@@ -163,7 +165,7 @@ def render_lab_report(report: LabReport) -> str:
 
 
 def source_text(source_round: CollectionJudgement) -> str:
-    """Return one line of text about the origin of a collection's deals."""
+    """Return one line about a judged collection: number of deals, method, seed and tests."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
     given_up = f", {source.given_up} attempts given up" if source.given_up else ""
@@ -201,18 +203,16 @@ FAMILY_BEGIN, FAMILY_END = ("<!-- the family: made from sim/lab/family.py -->", 
 
 
 def render_family() -> str:
-    """Return the list of tests as Markdown, for the page LAB.md.
-
-    It is written between FAMILY_BEGIN and FAMILY_END.
-    """
+    """Return the list of all tests as Markdown for LAB.md, with the texts of family_words.toml."""
+    words = tomllib.loads(resources.files("sim.lab").joinpath("family_words.toml").read_text())
     rows = (
-        f"| `{one.name}` | {one.counted} | {one.expected} | {', '.join(one.shows)} |\n"
+        f"| `{one.name}` | {words[one.name]['counted']} | {words[one.name]['expected']} "
+        f"| {', '.join(one.shows)} |\n"
         for one in FAMILY
     )
     return (
         f"{len(FAMILY)} tests; SHA-256 of the list `{family_hash()}`.\n\n"
-        "| test | what is counted | in fair deals, and why | for |\n|---|---|---|---|\n"
-        + "".join(rows)
+        f"| test | what the test counts | in fair deals | for |\n|---|---|---|---|\n{''.join(rows)}"
     )
 
 

@@ -45,15 +45,15 @@ def type_seat(seen: DealMeasures) -> StatisticResult:
 
 
 def strength(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets better cards than others."""
+    """Test whether one seat gets better cards than the other seats."""
     weights = seen.side_weights(tray_only=False)
     return chi_square_result(deal_statistics.trend_chi_square(weights, seen.deals.seats), 3)
 
 
 def sides(seen: DealMeasures, *, tray_only: bool) -> StatisticResult:
-    """Test whether the two sides differ in strength more than chance explains.
+    """Test whether the strengths of the two sides differ by as much as in fair deals.
 
-    With `tray_only`, only the cards that were in the tray count.
+    Too small differences also fail. `tray_only` limits the test to cards that were in the tray.
     """
     squares, means, variances = 0.0, 0.0, 0.0
     counted = 0
@@ -81,7 +81,7 @@ JOKER_WORTH, HONOUR_WORTH = 13, 9
 
 
 def waiting_verdict(seen: DealMeasures) -> StatisticResult:
-    """Test whether the pocket that waits for a card depends on how the card was read.
+    """Test whether a card's waiting pocket depends on the card's reading outcome.
 
     The final pocket needs no test of its own: if it differs from the waiting pocket, `own_place` is
     outside.
@@ -92,14 +92,14 @@ def waiting_verdict(seen: DealMeasures) -> StatisticResult:
 
 
 def tray_face(seen: DealMeasures) -> StatisticResult:
-    """Test whether the good cards from the tray go to one seat more often than to the others."""
+    """Test whether low cards, honours or jokers from the tray go to one seat more often."""
     kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
     labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
     return _seat_result(SeatCounts(3, labels, seen.deals.seats))
 
 
 def own_place(seen: DealMeasures) -> StatisticResult:
-    """Test whether every card is in the pocket that waited for it."""
+    """Test whether the final pocket of every card is its waiting pocket."""
     moved = int((seen.deals.seats != seen.deals.waiting).sum())
     return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
 
@@ -117,20 +117,20 @@ DISTANCES = range(2, 13)
 
 
 def index_seat(seen: DealMeasures) -> StatisticResult:
-    """Test whether the card of one feed position goes to one seat more often than to the others."""
+    """Test whether cards with one feed index go to one seat more often than to other seats."""
     return chi_square_result(*SeatCounts(CARDS, np.arange(CARDS), seen.deals.seats).chi_square())
 
 
 def index_trend(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets the cards fed early or late more often than other seats."""
+    """Test whether one seat gets more early-fed or more late-fed cards than the other seats."""
     centred = np.arange(CARDS, dtype=np.float64) - (CARDS - 1) / 2
     return chi_square_result(deal_statistics.trend_chi_square(centred, seen.deals.seats), 3)
 
 
 def serial(seen: DealMeasures) -> StatisticResult:
-    """Test whether cards fed 2 to 12 places apart have the same pocket as often as expected.
+    """Test whether cards fed 2 to 12 cards apart have equal waiting pockets as often as expected.
 
-    The smallest probability counts, multiplied by the number of distances.
+    Each distance has a probability. The smallest counts, multiplied by the number of distances.
     """
     answers = {
         f"at distance {apart}": pairs_result(seen.same_pocket_at(apart), pair_degrees(apart))
@@ -140,9 +140,10 @@ def serial(seen: DealMeasures) -> StatisticResult:
 
 
 def descents(seen: DealMeasures) -> StatisticResult:
-    """Test how often the pocket number falls, and how often it falls and then rises.
+    """Test whether sequences have as many descents and valleys as expected.
 
-    The smaller of the two probabilities counts, multiplied by two.
+    A descent is a lower pocket number than before, a valley a lower one than before and after. The
+    smaller of the two probabilities counts, multiplied by two.
     """
     falls = mean_result(seen.descents, *window_moments(is_descent, 2))
     valleys = mean_result(seen.valleys, *window_moments(is_valley, 3))
@@ -150,7 +151,7 @@ def descents(seen: DealMeasures) -> StatisticResult:
 
 
 def coupon(seen: DealMeasures) -> StatisticResult:
-    """Test how many cards are fed until every seat has a card."""
+    """Test whether the number of cards fed until every seat has a card is as expected."""
     first = [(seen.deals.waiting == seat).argmax(1) for seat in range(len(SEATS))]
     until = np.asarray(np.max(first, axis=0)) + 1
     chances = dict(enumerate(cards_until_all_seats()))
@@ -164,7 +165,7 @@ def coupon(seen: DealMeasures) -> StatisticResult:
 
 
 def tail(seen: DealMeasures) -> StatisticResult:
-    """Test how often the last two cards go to the same seat."""
+    """Test whether the last two cards have the same waiting pocket as often as expected."""
     letters = seen.deals.waiting
     hits = int((letters[:, -1] == letters[:, -2]).sum())
     p = float(stats.binomtest(hits, len(seen), float(PAIR)).pvalue)
@@ -174,14 +175,14 @@ def tail(seen: DealMeasures) -> StatisticResult:
 
 
 def same_again(seen: DealMeasures) -> StatisticResult:
-    """Test whether two successive sequences too often have the same pocket at the same place."""
+    """Test whether the sequences of two successive deals agree at as many places as expected."""
     letters = seen.deals.waiting
     figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
     return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
 
 
 def repeated(seen: DealMeasures) -> StatisticResult:
-    """Test whether the same sequence of pockets occurs twice.
+    """Test whether any two deals have the same sequence of pockets.
 
     In 10⁵ deals, the probability of this is 5·10⁻⁵³.
     """
@@ -201,11 +202,10 @@ The 4 × 4 table of both deals has the mean 27·27/108 in each cell. The varianc
 
 
 def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
-    """Return the least likely of several results.
+    """Return the result in `answers` with the smallest probability.
 
-    Its probability is multiplied by their number.
-
-    The name of that result is added to its text.
+    This probability is multiplied by the number of probabilities. The result's name is added to
+    its text. If no result has a probability, return the first result.
     """
     chances = {name: one.p for name, one in answers.items() if one.p is not None}
     if not chances:
@@ -217,7 +217,7 @@ def _least_likely(answers: Mapping[str, StatisticResult]) -> StatisticResult:
 
 
 def pair_degrees(apart: int) -> list[int]:
-    """Return for each place the number of pairs, `apart` places apart, that contain the place."""
+    """Return for each of 108 places how many others (0 to 2) are exactly `apart` places away."""
     return [(place >= apart) + (place < CARDS - apart) for place in range(CARDS)]
 
 
@@ -234,7 +234,7 @@ def collected_seat(seen: DealMeasures) -> StatisticResult:
 
 
 def collected_trend(seen: DealMeasures) -> StatisticResult:
-    """Test whether one seat gets the cards from one end of the collected stack more often."""
+    """Test whether one seat gets more cards from one end of the collected stack than others do."""
     depths = seen.stack_of
     if depths is None:
         return not_answerable(_NO_STACK)
@@ -243,27 +243,27 @@ def collected_trend(seen: DealMeasures) -> StatisticResult:
 
 
 def collected_pairs(seen: DealMeasures) -> StatisticResult:
-    """Test whether neighbours in the collected stack go to the same seat too often."""
+    """Test whether neighbours in the collected stack come into one hand as often as expected."""
     figures = seen.neighbours_together
     return not_answerable(_NO_STACK) if figures is None else pairs_result(figures, pair_degrees(1))
 
 
 def carry_over(seen: DealMeasures) -> StatisticResult:
-    """Test how many cards go to the same seat as in the deal before."""
+    """Test whether as many cards as expected get the seat that they had in the deal before."""
     if len(seen.followers) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
     return mean_result(seen.carried_over, CARDS / len(SEATS), SAME_SEAT_VARIANCE)
 
 
 def carry_table(seen: DealMeasures) -> StatisticResult:
-    """Test whether the cards of one seat go to a particular seat in the next deal."""
+    """Test whether a card's seat in one deal affects the card's seat in the next deal."""
     if len(seen.followers) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
     before, now = seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers]
     return chi_square_result(*SeatCounts(len(SEATS), before, now).chi_square())
 
 
-# Figures that count pairs have an exact covariance if the order of the cards is given. The
+# Two counts of card pairs have an exact covariance if the order of the cards is given. The
 # covariance depends only on how many of the pairs are the same or share a card.
 
 _TWINS, _JOKERS = FACE_COUNT, 6
@@ -272,34 +272,40 @@ _MIN_INDEPENDENT = 0.1
 
 
 def interplay(seen: DealMeasures) -> StatisticResult:
-    """Test whether counts of one deal are correlated more than their common cards explain."""
-    figures, owed = _standardised(seen), shared_pair_correlations(seen)
+    """Test whether the counts of card pairs in one hand have the correlations of fair deals.
+
+    The counts are those of `_standardise_counts`.
+    """
+    figures, owed = _standardise_counts(seen), shared_pair_correlations(seen)
     found = {
-        f"{a} × {b}": _studentised(_independent_part(figures[a], figures[b], owed[a, b]))
+        f"{a} × {b}": _mean_and_z(_independent_part(figures[a], figures[b], owed[a, b]))
         for a, b in combinations(figures, 2)
     }
-    return _strongest(found)
+    return _least_likely_correlation(found)
 
 
 def successive(seen: DealMeasures) -> StatisticResult:
-    """Test whether a count in one deal is correlated with a count in the next deal."""
+    """Test whether the counts of one deal are correlated with the counts of the next deal.
+
+    The counts are those of `interplay`, and `carried_over`.
+    """
     rows = seen.followers
     if len(rows) < MIN_DEALS:
         return not_answerable(_NO_CHAIN)
-    figures = _standardised(seen)
+    figures = _standardise_counts(seen)
     carried = np.zeros(len(seen))
     carried[rows] = (seen.carried_over - CARDS / len(SEATS)) / SAME_SEAT_VARIANCE**0.5
     figures["carried"] = carried
     found = {
-        f"{a} → {b}": _studentised(then[rows - 1] * now[rows])
+        f"{a} → {b}": _mean_and_z(then[rows - 1] * now[rows])
         for a, then in figures.items()
         for b, now in figures.items()
     }
-    return _strongest(found)
+    return _least_likely_correlation(found)
 
 
-def _standardised(seen: DealMeasures) -> dict[str, Floats]:
-    """Return the counts of pairs, each minus its mean and divided by its standard deviation."""
+def _standardise_counts(seen: DealMeasures) -> dict[str, Floats]:
+    """Return by name each count of card pairs, in standard deviations from its mean."""
     figures: dict[str, tuple[Ints, list[int]]] = {
         "adjacent": (seen.adjacent, pair_degrees(1)),
         "twins": (seen.twins, [1] * CARDS),
@@ -313,18 +319,16 @@ def _standardised(seen: DealMeasures) -> dict[str, Floats]:
 
 
 def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
-    """Return for each deal the correlation that two counts must have because they count the
-    same cards.
-    """
+    """Return, by the names of two counts of card pairs, their correlations in fair deals."""
     path, twin = pairs_variance(pair_degrees(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
     places = seen.place_of.astype(np.int64)
     fed_twins = (abs(places[:, :FACE_COUNT] - places[:, FACE_COUNT:]) == 1).sum(1)
-    owed = {("adjacent", "twins"): _path_and_twins(fed_twins) / (path * twin)}
+    owed = {("adjacent", "twins"): _neighbour_twin_covariance(fed_twins) / (path * twin)}
     stack = seen.deals.collected
     if stack is not None:
         rows = stack.astype(np.int64)
         beside = (rows[:, 1:] % FACE_COUNT == rows[:, :-1] % FACE_COUNT).sum(1)
-        owed["twins", "collected"] = _path_and_twins(beside) / (path * twin)
+        owed["twins", "collected"] = _neighbour_twin_covariance(beside) / (path * twin)
         fed = np.take_along_axis(places, rows, 1)
         kept = (abs(fed[:, 1:] - fed[:, :-1]) == 1).sum(1)
         ends = sum((fed[:, end] == last) for end in (0, -1) for last in (0, _PATH))
@@ -335,22 +339,20 @@ def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats
     return owed
 
 
-def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
-    """Return for each deal the product of `one` and that part of `other` which does not depend
-    on `one`.
+def _independent_part(one: Floats, other: Floats, correlation: Floats) -> Floats:
+    """Return the product of `one` and the part of `other` that does not depend on `one`.
 
-    Deals in which the two counts are almost equal are omitted. This happens when the cards were fed
-    in the order in which they were collected.
+    `one` and `other` are standardised counts of each deal. `correlation` has the correlation of the
+    two counts in a fair deal, for each deal. Deals in which one count almost decides the other are
+    omitted. This happens if the cards were fed in the order of their collection.
     """
-    rest = 1 - owed**2
+    rest = 1 - correlation**2
     some = rest > _MIN_INDEPENDENT
-    return np.asarray((one * (other - owed * one))[some] / rest[some] ** 0.5)
+    return np.asarray((one * (other - correlation * one))[some] / rest[some] ** 0.5)
 
 
-def _path_and_twins(same: Ints) -> Floats:
-    """Return the covariance of the counts of 107 neighbours and 54 twins with `same` common
-    pairs.
-    """
+def _neighbour_twin_covariance(same: Ints) -> Floats:
+    """Return the covariance of the counts of neighbours and twins, with `same` pairs in both."""
     return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
 
 
@@ -360,16 +362,17 @@ def _covariances(same: Ints, sharing: Ints, all_couples: int) -> Floats:
     return np.asarray(same * unit[0] + sharing * unit[1] + disjoint * unit[2])
 
 
-def _studentised(products: Floats) -> tuple[float, float]:
-    """Return the mean of the products, and its z value if fair deals have the mean 0."""
+def _mean_and_z(products: Floats) -> tuple[float, float]:
+    """Return the mean of `products`, and the z value that tests whether the true mean is 0."""
     size = float((products**2).sum()) ** 0.5
     return (float(products.mean()), float(products.sum()) / size) if size else (0.0, 0.0)
 
 
-def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
-    """Return the result of the least likely correlation.
+def _least_likely_correlation(found: dict[str, tuple[float, float]]) -> StatisticResult:
+    """Return the test result of the least likely correlation in `found`.
 
-    Its probability is multiplied by their number.
+    `found` has the mean and the z value of each correlation, by name. The result's probability is
+    multiplied by the number of correlations.
     """
     chances = {name: deal_statistics.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])

@@ -1,6 +1,6 @@
-"""The physical machine: cards, motors and sensors that move in time.
+"""The simulated machine: its cards, motors and sensors, with the time that each motion needs.
 
-The controller is judged against these true positions. Sensor values come from the physical
+The true positions here show whether the controller is right. Sensor values come from the physical
 positions of the cards, never from what a board requested. No module here depends on the state of a
 board or the controller.
 """

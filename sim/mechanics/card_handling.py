@@ -54,7 +54,7 @@ class OutOfReach(ValueError):
 
 
 class PeopleAtMachine:
-    """The people at one machine.
+    """The people at one machine, with the cards outside the machine.
 
     Each method is one action with the cards or the lid. `hands`: cards that the four players took.
     `table`: cards that were laid down as played. `beside`: sets of cards beside the machine.
@@ -142,7 +142,7 @@ class PeopleAtMachine:
         self.table.clear()
 
     def load(self, card_set: str | None = None) -> None:
-        """Put the set `card_set` into the hopper, or with None all hands and played cards.
+        """Put the set `card_set` into the hopper, or with None the cards of hands and table.
 
         A named set is taken from beside the machine and from the played cards, never from the
         players' hands. Raises OutOfReach if the set is not there or the hopper is not free.
@@ -158,8 +158,8 @@ class PeopleAtMachine:
     def mix(self, card_set: str, n: int) -> None:
         """Move `n` random cards of the set `card_set` into another set, as people do by mistake.
 
-        Both piles must be beside the machine, on the table or in the hopper. Raises OutOfReach
-        otherwise.
+        The other set is the first in `backs` that is not `card_set`. Both piles must be beside the
+        machine, on the table or in the hopper. Raises OutOfReach otherwise.
         """
         pile = self._pile_of(card_set)
         others = [self._pile_of(name) for name in self.backs if name != card_set]
@@ -171,10 +171,10 @@ class PeopleAtMachine:
         self._parts.hopper_changed()
 
     async def collect(self, card_set: str | None = None) -> None:
-        """Open the lid, collect cards into the hopper, and close the lid.
+        """Open the lid, put set `card_set` (None: all cards) into the hopper, and close the lid.
 
-        With None, these are all cards of the machine, the hands and the table. With a name, these
-        are the cards of the machine and of that set's pile, sorted by their backs. A card with
+        With None, all cards of the machine, the hands and the table are moved. With a name, the
+        cards of the machine and of that set's pile are moved, sorted by their backs. A card with
         another back goes to its own set beside the machine, or into the box.
         """
         if card_set is not None:
@@ -191,11 +191,12 @@ class PeopleAtMachine:
     async def change_set(
         self, back: int | None = None, count: int | None = None, card_set: str | None = None
     ) -> None:
-        """Open the lid, replace the cards of the machine by another set, and close the lid.
+        """Open the lid, replace the machine's cards by `card_set` or a new set, and close the lid.
 
         With a name, that set is taken from beside the machine or from the table. The cards of the
         machine are laid beside it, sorted by their backs. Raises OutOfReach if the set is not
-        there. Without a name, the set is new, and all other cards go into the box.
+        there. Without a name, the set is new, and all other cards go into the box. The new set has
+        `count` cards with the back `back`. None means the usual count, or the first set's back.
         """
         if card_set is not None:
             self._require_set(card_set)
@@ -212,7 +213,7 @@ class PeopleAtMachine:
             self.fill_hopper(self._parts.new_set(count, back, self._faces))
 
     def empty_machine(self) -> Cards:
-        """Remove and return every card of the machine and the floor, and repair the machine."""
+        """Remove and return all cards in the machine and on its floor, and repair its parts."""
         parts = self._parts
         cards = (
             *(card for outlet in range(OUTLETS) for card in parts.pockets.empty(outlet)),
@@ -265,7 +266,7 @@ class PeopleAtMachine:
         self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
     def _damage_set(self, cards: Cards) -> Cards:
-        """Apply the due faults of a set to `cards`, and return the cards that remain."""
+        """Apply each fault of card sets that strikes now to `cards`, and return the result."""
         parts = self._parts
         for name in SET_FAULTS:
             while cards and (fault := parts.faults.strike(name)):
@@ -280,8 +281,8 @@ class PeopleAtMachine:
     def _leave_card(self, fault: SimulatedFault, cards: Cards) -> Cards:
         """Leave the last of `cards` at the place that `fault` names, and return the other cards.
 
-        If that place is occupied and has no room for another card, nothing is left. The fault is in
-        force until the hopper is filled again and that card is no longer there.
+        If that place is occupied and has no room for another card, nothing is left. The fault is
+        active until the hopper is filled again and that card is no longer there.
         """
         parts = self._parts
         place = "pocket" if fault.name == "left_in_pocket" else fault.place
@@ -298,7 +299,7 @@ class PeopleAtMachine:
         return tuple(others)
 
     def _keep_wrong_set_active(self, whole: Cards, altered: Cards) -> None:
-        """Keep the newest fault of a set in force while the wrong set is in play.
+        """Treat the newest fault as active while the set that it altered is wrong and in play.
 
         `whole` and `altered` are the set before and after the fault. A set beside the machine or in
         the box has no effect. It counts as wrong again when it is back in play.
@@ -369,10 +370,10 @@ class PeopleAtMachine:
         return self._take_all(self.beside[card_set], *played)
 
     def _put_away(self, cards: Iterable[PhysicalCard], instead_of: str | None = None) -> None:
-        """Lay each card beside the machine, in the pile of the set that has its back.
+        """Lay each card beside the machine, on the pile of the set that has the card's back.
 
-        A card whose back belongs to no set goes into the box. If two sets have one back, the cards
-        go to the set that is not `instead_of`, the set that is loaded.
+        A card with a back of no set goes into the box. If two sets have the same back, the card
+        goes to the set that is not `instead_of`. `instead_of` is the set that is being loaded.
         """
         for card in cards:
             names = [name for name, back in self.backs.items() if back == card.back]

@@ -39,7 +39,7 @@ def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
 
 @dataclass
 class FillingTally:
-    """The counts and times of the machine since cards were last put into the hopper.
+    """Counts and times since the last filling of the hopper, and the number of all fillings.
 
     `filling`: the number of times that cards were put into the hopper. `arrived`: the number of
     arrivals in the window (two cards stuck together are one arrival). `feeding_ms`: the total
@@ -55,7 +55,7 @@ class FillingTally:
     last_landing_s: float | None = None
 
     def reset(self) -> None:
-        """Start new counts and times, after cards were put into the hopper."""
+        """Reset counts and times for a new filling of the hopper, and count this filling."""
         self.filling += 1
         self.arrived = self.landed = 0
         self.feeding_ms = 0.0
@@ -72,10 +72,10 @@ MakeCard = Callable[[int, int], PhysicalCard]
 def alter_set(
     fault: SimulatedFault, cards: Cards, rng: random.Random, make_card: MakeCard
 ) -> tuple[Cards, Cards]:
-    """Return the cards of a set that go into the hopper, and those that `fault` keeps out.
+    """Return the set `cards` after `fault` has struck it, and the cards that the fault removed.
 
-    `make_card(face, back)` creates a card in the world. If no card has the fault's face, nothing
-    changes. A fault without a face takes any card, chosen by `rng`.
+    `make_card(face, back)` creates a new card. A fault without a face takes any card, chosen by
+    `rng`. If a card must be removed or replaced and no card fits, nothing changes.
     """
     if not cards:
         return cards, ()

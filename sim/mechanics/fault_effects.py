@@ -1,7 +1,7 @@
 """The effects of faults that strike a machine part, a serial line, a board or the host.
 
 The host is the computer of the table. `FaultInjector` accepts faults. `ActiveFaults` contains those
-in force. Faults that strike a card take effect where the card moves.
+that still have an effect. Faults that strike a card take effect where the card moves.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ _OUTSIDE_TARGETS = ("line", "board", "host")
 _PartEffect = Callable[[MachineParts, SimulatedFault], None]
 
 
-def _until_undone(switch: Callable[[MachineParts, bool], None]) -> _PartEffect:
-    """Return a fault effect that switches a contact on, then off after the fault's duration."""
+def _make_switch_effect(switch: Callable[[MachineParts, bool], None]) -> _PartEffect:
+    """Return an effect that calls `switch` with True, and after `for_ms` (if any) with False."""
 
     def effect(parts: MachineParts, fault: SimulatedFault) -> None:
         switch(parts, True)
@@ -50,8 +50,8 @@ _EFFECTS: dict[str, _PartEffect] = {
     ),
     "sensor_bounce": lambda parts, fault: parts.dealer.bounce(fault.sensor, parts.clock.after),
     "hopper_early": lambda parts, fault: parts.dealer.stick("hopper", 0),
-    "lid": _until_undone(MachineParts.set_lid),
-    "estop": _until_undone(MachineParts.set_estop),
+    "lid": _make_switch_effect(MachineParts.set_lid),
+    "estop": _make_switch_effect(MachineParts.set_estop),
 }
 
 
@@ -82,7 +82,7 @@ CHANCES_PER_MOVE = 5
 Condition = Callable[[], bool]
 
 
-# Faults of a part are in force until the part is repaired. These functions check that.
+# Faults of a part are active until the part is repaired. These functions check that.
 _PART_CONDITIONS: dict[str, Callable[[MachineParts, SimulatedFault], bool]] = {
     "stall": lambda parts, fault: parts.motors[fault.motor].stalled,
     "sensor_stuck": lambda parts, fault: fault.sensor in parts.dealer.stuck,
@@ -95,9 +95,9 @@ _PART_CONDITIONS: dict[str, Callable[[MachineParts, SimulatedFault], bool]] = {
 class ActiveFaults:
     """The faults that have struck and still have an effect.
 
-    A fault of a part is in force until it is repaired. Wrong or left cards are in force until they
-    are corrected or removed. A fault of a card is in force until the hopper is filled next. A fault
-    of a line, a board or the host is in force until `end` is called.
+    A fault of a part is active until its repair. Wrong or left cards are active until they
+    are corrected or removed. A fault of a card is active until the hopper is filled next. A fault
+    of a line, a board or the host is active until `end` is called.
     """
 
     def __init__(self, parts: MachineParts) -> None:
@@ -106,7 +106,7 @@ class ActiveFaults:
         self._outside: list[FaultStrike] = []
 
     def add(self, struck: FaultStrike) -> None:
-        """Add a fault that has just struck, and the condition under which it ends."""
+        """Add the occurrence `struck`, unless its fault strikes a set or is one of BYTE_FAULTS."""
         name = struck.fault.name
         strikes = fault_menu()[name].strikes
         if name in _PART_CONDITIONS:
@@ -120,22 +120,20 @@ class ActiveFaults:
     def keep_while(
         self, struck: FaultStrike, is_active: Condition, may_return: Condition | None = None
     ) -> None:
-        """Keep `struck` in force as long as `is_active()` returns True.
+        """Treat `struck` as an active fault at each moment when `is_active()` returns True.
 
-        `may_return` returns True if the fault can be in force again later. With None it cannot.
+        `may_return()` returns True while an inactive fault can be active again (None: it cannot).
         """
         self._conditional.append((struck, is_active, may_return or is_active))
 
     def end(self, fault: SimulatedFault) -> None:
-        """Remove the oldest occurrence of `fault`, which is a fault of a line, a board or the
-        host.
-        """
+        """Remove the oldest occurrence of `fault`, a fault of a line, of a board or of the host."""
         struck = next((each for each in self._outside if each.fault == fault), None)
         if struck is not None:
             self._outside.remove(struck)
 
     def current(self) -> tuple[FaultStrike, ...]:
-        """Return the faults that are in force now, sorted by time, oldest first."""
+        """Return the occurrences of faults that have an effect now, the oldest first."""
         self._conditional = [each for each in self._conditional if each[1]() or each[2]()]
         held = (struck for struck, still, _ in self._conditional if still())
         return tuple(sorted((*held, *self._outside), key=lambda struck: struck.at_s))
@@ -156,7 +154,7 @@ _MISSING_PARTS = {
 
 
 class FaultInjector:
-    """The object that carries out the faults of one machine, or passes them to outside handlers.
+    """The injector of one machine's faults, which carries them out or calls a handler for them.
 
     An outside handler carries out faults of a serial line, a board or the host. `reload_hopper`
     takes the cards out of the hopper and puts them back, so that a fault of the set strikes them.
@@ -177,7 +175,7 @@ class FaultInjector:
         parts.faults.on_strike = self._on_strike
 
     def add(self, fault: SimulatedFault) -> None:
-        """Add `fault` to the schedule, and carry it out at once unless it waits for a card.
+        """Add `fault` to the schedule, and carry it out at once if it can strike now.
 
         `World.add_fault` describes the conditions and the errors.
         """
@@ -197,10 +195,11 @@ class FaultInjector:
             self.reload_hopper()
 
     def draw_combinations(self, cards: int) -> None:
-        """Decide at random which combined faults occur during this filling of the hopper.
+        """Choose at random which fault combinations occur with this filling of the hopper.
 
-        The filling has `cards` cards. Faults of one combination that strike cards strike the same
-        card, or each its own card. Faults of the last filling that have not struck are removed.
+        The filling has `cards` cards. Faults of one combination, except those of the set, strike
+        at the same card, or each at its own. Faults of the last filling that did not strike are
+        removed.
         """
         for fault in self._drawn_faults:
             self._parts.faults.drop(fault)
@@ -217,10 +216,9 @@ class FaultInjector:
                 self._parts.faults.add(fault)
 
     def strike_after_move(self, name: str, value: int) -> None:
-        """Schedule a random draw of the faults that have a rate, after the lift or shuffler has
-        moved.
+        """Schedule a random moment, soon after lift or shuffler moved, when part faults may strike.
 
-        The move is a change of one of MOVE_SENSORS. The time of the draw is random.
+        The sensor `name`, one of MOVE_SENSORS, has changed because of this move.
         """
         parts = self._parts
         if parts.faults.has_any(_PART_FAULT_NAMES):
@@ -228,10 +226,10 @@ class FaultInjector:
             parts.clock.after(delay_ms, partial(self.strike_due_parts, 0, CHANCES_PER_MOVE))
 
     def strike_due_parts(self, number: int, chances: int = 1) -> None:
-        """Carry out all faults of parts that are due when card `number` reaches the window.
+        """Carry out the faults of PART_FAULTS that strike when card `number` reaches the window.
 
-        With 0, trigger the faults that are due now, without a card. `chances` is the number of
-        cards that this call counts for.
+        With 0, carry out the faults that strike now, without a card. `chances` multiplies the
+        probability of each fault that has a rate.
         """
         schedule = self._parts.faults
         if not schedule.has_any(_PART_FAULT_NAMES):

@@ -64,9 +64,9 @@ class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
     sim/faults.toml lists the fields of each fault name. `at`: the number of the card that is
     struck. `rate`: the probability for each card, filling or write. With neither, the next card is
-    struck. `repeat`: the fault stays after it struck. `clears_after`: the number of attempts that
-    clear it; with None only a person's hand does. `for_ms`: the duration; None means forever, or
-    the value in sim/faults.toml.
+    struck. `repeat`: the fault stays after it struck. `clears_after`: the number of tries that
+    free a jammed card, or of starts that a stalled motor resists; with None only a person can free
+    it. `for_ms`: the duration; None means forever, or the value in sim/faults.toml.
     """
 
     name: str
@@ -90,7 +90,7 @@ class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, om
 
 
 class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Several faults that all strike within the same deal.
+    """Several faults that occur together, with the same filling of the hopper.
 
     `rate` is the probability for each filling of the hopper.
     """
@@ -141,7 +141,7 @@ def fault_menu() -> dict[str, FaultMenuEntry]:
 
 
 def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
-    """Return the codes of controller/faults.toml that correctly name `fault`."""
+    """Return the fault codes (controller/faults.toml) that correctly name `fault` in a report."""
     right = fault_menu()[fault.name].blame
     if not isinstance(right, dict):
         return right
@@ -150,7 +150,7 @@ def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
 
 
 def is_mild(fault: SimulatedFault) -> bool:
-    """Return True if the machine must absorb `fault` without a redeal or a person's help."""
+    """Return True if the machine must tolerate `fault` without a redeal or a person's help."""
     bounds = fault_menu()[fault.name].mild
     return bounds is not None and all(
         _within(getattr(fault, field), bound) for field, bound in bounds.items()
@@ -189,10 +189,10 @@ def load_wear(path: Path) -> WearLevel:
 
 
 def check_wear(level: WearLevel) -> WearLevel:
-    """Return `level` if all its faults are on the menu and its rates are correct.
+    """Check that all faults of `level` are on the menu with correct rates, and return `level`.
 
     A fault of `rates` has a rate. A combination has a rate, its faults have none. Raises FaultError
-    otherwise.
+    if a check fails.
     """
     for fault in level.rates:
         if not check_fault(fault).rate:
@@ -207,9 +207,9 @@ def check_wear(level: WearLevel) -> WearLevel:
 
 
 def check_fault(fault: SimulatedFault) -> SimulatedFault:
-    """Return `fault` if it is on the menu and has only fields that its entry takes.
+    """Check that `fault` is on the menu with allowed fields and values, and return `fault`.
 
-    Raises FaultError otherwise.
+    Raises FaultError if a check fails.
     """
     entry = _menu_entry(fault.name)
     for field in msgspec.structs.fields(SimulatedFault):
@@ -254,9 +254,10 @@ def _check_bounds(fault: SimulatedFault) -> None:
 
 
 def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> SimulatedFault:
-    """Return the fault with the field values in `fields`, which include its `name`.
+    """Return the fault with the field values in `fields`, which include the fault's `name`.
 
-    If not `strict`, values are text, as on a command line. Raises FaultError for a wrong field.
+    If `strict` is False, text is converted to each field's type, as on a command line. Raises
+    FaultError for a wrong field.
     """
     name = fields.get("name")
     entry = _menu_entry(name)

@@ -1,4 +1,4 @@
-"""The schedule of faults, `FaultSchedule`: faults that may still strike, and strikes so far."""
+"""The class `FaultSchedule`: the planned faults of one machine, and the faults that struck."""
 
 import random
 from collections.abc import Callable
@@ -13,7 +13,7 @@ FieldValues = tuple[tuple[str, object], ...]
 
 
 class _FaultQueue:
-    """The scheduled faults that have the same name.
+    """All planned faults that have the same name.
 
     `rated`: faults that strike at a rate. `unrated`: the other faults, in order. One random draw
     decides for all rates together, so that many rates cost no more than one. At most one of these
@@ -38,10 +38,10 @@ class _FaultQueue:
         self._sums.clear()
 
     def draw(self, where: FieldValues, rng: random.Random, chances: int) -> SimulatedFault | None:
-        """Return the fault that strikes now by its rate, or None if no fault strikes.
+        """Decide at random whether a fault in `rated` strikes now. Return this fault or None.
 
-        Only faults whose fields have the values of `where` may strike. `chances` is the number of
-        cards that this draw counts for.
+        Only faults with the field values of `where` may strike. `chances` multiplies the rates,
+        and is the number of cards that this draw represents.
         """
         known = self._sums.get(where)
         if known is None:
@@ -79,7 +79,7 @@ class FaultSchedule:
         self._queues.setdefault(check_fault(fault).name, _FaultQueue()).add(fault)
 
     def drop(self, fault: SimulatedFault) -> None:
-        """Remove `fault` from the schedule, unless it has struck already."""
+        """Remove `fault` from the schedule, if the schedule contains it."""
         queue = self._queues.get(fault.name)
         if queue is not None:
             queue.drop(fault)
@@ -106,10 +106,10 @@ class FaultSchedule:
         chances: int = 1,
         **where: object,
     ) -> SimulatedFault | None:
-        """Return the planned fault named `name` that strikes now, or None if none does.
+        """Record and return the planned fault `name` that strikes now, or return None if none does.
 
         `number`: the number of the card, by default of the last card that reached the window.
-        `card`: the card. `chances`: the number of cards that this query counts for. `where`:
+        `card`: the card. `chances`: a factor that multiplies the rates of the faults. `where`:
         required values of the fault's fields (`place="gate"`). A fault that strikes only once is
         removed from the schedule.
         """

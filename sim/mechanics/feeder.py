@@ -1,4 +1,4 @@
-"""A feeder, `Feeder`: draws cards from the end of a stack and moves them to the window."""
+"""The class `Feeder`, which draws the top card of a stack and moves it to the window."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,11 +43,11 @@ class Feeder(MachinePart):
 
     @property
     def is_occupied(self) -> bool:
-        """True if a card is in the stack or in the throat, where the sensor detects it."""
+        """True if a card is in the stack or in the throat (the path from stack to window)."""
         return bool(self._stack or self.path)
 
     def drive(self, value: int | None) -> None:
-        """Turn the rollers forward (1) or backward (2), or stop them (any other value)."""
+        """Turn the feeder's rollers forward (1) or backward (2), or stop them (other values)."""
         self._drive = value
         self._travel.stop()
         self._clutch_spent = False
@@ -63,7 +63,7 @@ class Feeder(MachinePart):
             self._travel.move_to(0.0, self._return_to_stack)
 
     def stack_changed(self) -> None:
-        """Update the sensor after the stack changed, and start a feed that waited for a card."""
+        """Update the sensor after a change of the stack. Feed if the motor turns without a card."""
         self._sense()
         if self._drive == FORWARD and not (self.path or self._clutch_spent):
             self._forward()
@@ -77,7 +77,7 @@ class Feeder(MachinePart):
         return cards
 
     def place_by_hand(self, cards: Cards) -> None:
-        """Put `cards` into the throat by hand. The next start of the motor moves them on."""
+        """Put `cards` between stack and window by hand. The motor's next start moves them on."""
         self.path = cards
         self._travel_ms = self._settings.feed_ms
         self._travel.set_position(self._travel_ms * JAM_AT)
@@ -98,7 +98,7 @@ class Feeder(MachinePart):
     def _is_slipping(self) -> bool:
         """Return True if the rollers slip at this start of the motor.
 
-        The schedule is queried once a card.
+        Count this start. The schedule is queried only at the first start for each card.
         """
         asked = (self._tally.filling, self._tally.arrived + 1)
         if asked != self._slip_checked_for:

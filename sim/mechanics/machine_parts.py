@@ -65,7 +65,7 @@ class MachineParts:
         self._outputs[name](value)
 
     def board_lost_power(self, outputs: tuple[str, ...]) -> None:
-        """Stop the motors of the board with the pins `outputs`, which has lost its power."""
+        """Stop the motors of the output pins `outputs`, because their board has no power now."""
         for name in outputs:
             if name in self.motors:
                 self.motors[name].set_drive(None)
@@ -90,7 +90,7 @@ class MachineParts:
         return cards
 
     def ids_of_set(self, cards: Cards) -> range:
-        """Return the card ids of the original set that most of `cards` belong to."""
+        """Return the ids of the new, unaltered set to which most of `cards` belong."""
         return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
 
     def belongs_to_set(self, card: PhysicalCard) -> bool:
@@ -103,7 +103,7 @@ class MachineParts:
         return PhysicalCard(self.cards_made - 1, face, back)
 
     def hopper_changed(self) -> None:
-        """Update the feeder and the shuffler after the cards in the hopper have changed."""
+        """Make feeder and shuffler react to a change of the cards in the hopper."""
         self.feeders[HOPPER].stack_changed()
         if self.hopper:
             self.shuffler.hopper_filled()
@@ -144,7 +144,7 @@ class MachineParts:
         self.feeders[self._source].drive(value)
 
     def _forward_pulse(self, value: int) -> None:
-        """Set the reader board's end of the trigger wire, unless a fault loses the pulse."""
+        """Pass the trigger level `value` to the reader board. A fault may lose or add a pulse."""
         if value and self.faults.strike("pulse_lost"):
             return
         self.reader.set_physical("pulse", value)

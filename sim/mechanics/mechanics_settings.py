@@ -1,4 +1,4 @@
-"""The settings of the simulated mechanics, and the base class of its parts, `MachinePart`."""
+"""The settings of a simulated machine, and `MachinePart`, the base class of its parts."""
 
 import random
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ BACKS = {"A": BACK_A, "B": BACK_B}
 
 @dataclass(frozen=True)
 class PhysicalSet:
-    """The name and the back (0 A, 1 B) of one set of cards of this table."""
+    """One set of cards of the table: its name, and the back of its cards (a value of BACKS)."""
 
     name: str = "S1"
     back: int = BACK_A

@@ -1,7 +1,7 @@
-"""Mechanical time and motion.
+"""The clock, the moving positions, the motors and the card jams of the simulated machine.
 
-Mechanical time is the loop's time multiplied by the speed. `MechanicalClock` is the clock, `Travel`
-a moving position, `Motor` a motor, `CardJam` a jam.
+The machine's time is the loop's time multiplied by the speed. `MechanicalClock` is the clock,
+`Travel` a moving position, `Motor` a motor, `CardJam` a jam.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(eq=False, slots=True)
 class PendingEvent:
-    """A callback that is scheduled on the mechanical clock."""
+    """A callback that is scheduled for one moment of the simulated machine's time."""
 
     clock: "MechanicalClock"
     due_ms: float
@@ -38,15 +38,15 @@ class MechanicalClock:
         self._pending: set[PendingEvent] = set()
 
     def now_ms(self) -> float:
-        """Return the mechanical time in milliseconds since the clock was created."""
+        """Return the milliseconds of the machine's time since the clock was created."""
         return self._origin_ms + (self._loop.time() - self._origin_s) * 1000 * self.speed
 
     def now_s(self) -> float:
-        """Return the time of the event loop in seconds, which does not depend on the speed."""
+        """Return the time of the event loop in seconds. The machine's speed does not change it."""
         return self._loop.time()
 
     def after(self, delay_ms: float, callback: Callable[[], None]) -> PendingEvent:
-        """Call `callback` after `delay_ms` mechanical milliseconds."""
+        """Call `callback` after `delay_ms` ms of the machine's time. Return the pending event."""
         pending = PendingEvent(self, self.now_ms() + delay_ms, callback)
         self._pending.add(pending)
         self._arm(pending, delay_ms)
@@ -67,7 +67,7 @@ class MechanicalClock:
             self._arm(pending, max(0.0, pending.due_ms - now))
 
     async def wait_ms(self, delay_ms: float) -> None:
-        """Wait until `delay_ms` mechanical milliseconds have passed."""
+        """Wait until `delay_ms` milliseconds of the simulated machine's time have passed."""
         done = asyncio.Event()
         pending = self.after(delay_ms, done.set)
         try:
@@ -98,8 +98,7 @@ class MechanicalClock:
 
 
 class Travel:
-    """A position that moves along a straight line, one unit of length in each mechanical
-    millisecond.
+    """A position on a line. During a motion it changes by one unit per ms of the machine's time.
 
     The position is kept at a stop. A motor without power leaves a card where it is, and the next
     start continues from there.
@@ -113,7 +112,7 @@ class Travel:
 
     @property
     def position(self) -> float:
-        """The present position, in mechanical milliseconds of travel from the start of the line."""
+        """The present position: its travel time from position 0, in ms of the machine's time."""
         if self._arrival is None:
             return self._position
         gone = self._clock.now_ms() - self._started_ms
@@ -156,7 +155,7 @@ Drive = Callable[[int | None], None]
 
 
 class Motor:
-    """A motor of the machine, which obeys the board's output value while the motor has power.
+    """A motor of the machine, which follows the board's output value while the motor has power.
 
     Lid and emergency stop cut the power here, in hardware, whatever the board requests. A stalled
     motor (`stalled`) resists `clears_after` starts. With None it is stalled until a person frees
@@ -164,7 +163,7 @@ class Motor:
     """
 
     def __init__(self, drive: Drive, *, rest_value: int | None) -> None:
-        """Create a motor that calls `drive` with each value that takes effect.
+        """Create a motor. `drive` receives the board's value, or None while the motor cannot move.
 
         `rest_value` is the value that means stopped. Any other value is a start. With None, every
         value is a start.
@@ -199,9 +198,9 @@ class Motor:
             self._apply()
 
     def stall(self, clears_after: int | None) -> None:
-        """Stall the motor until it has been started `clears_after` times.
+        """Stall the motor. Its next `clears_after` starts have no effect (None: all starts).
 
-        With None, until `free()`.
+        `free()` ends the stall in both cases.
         """
         self.stalled = True
         self._starts_left = clears_after
@@ -218,13 +217,13 @@ class Motor:
 
 
 class CardJam:
-    """A jam that stops a card. `tries` tries clear it; with None only a person's hand does."""
+    """A jam of a card. Try number `tries` frees the card. With None only a person can free it."""
 
     def __init__(self, tries: int | None) -> None:
         self._tries = tries
 
     def try_to_free(self) -> bool:
-        """Try once to clear the jam. Return True if the card is free now."""
+        """Count one try to free the card, and return True if the card is free now."""
         if self._tries is None:
             return False
         self._tries -= 1

@@ -1,4 +1,4 @@
-"""The lift, and the five chutes with their pockets: `Lift` and `Pockets`."""
+"""The lift of the pockets (`Lift`), and the chutes to four pockets and the tray (`Pockets`)."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -60,7 +60,7 @@ CLING_CHANCE = 0.25
 
 
 class Pockets(MachinePart):
-    """The five chutes of the machine, with a pocket below each chute.
+    """The five chutes of the machine, with a seat's pocket or the tray below each chute.
 
     N, W, S and E are on the lift, the tray is not. A card in a chute falls by its own weight, with
     or without power. While the lift is not down, no pocket is below the four chutes, and the card
@@ -117,7 +117,7 @@ class Pockets(MachinePart):
         self._jams[outlet] = CardJam(1)
 
     def empty(self, outlet: int) -> Cards:
-        """Remove by hand all cards from one pocket and its chute, and return them."""
+        """Remove by hand all cards from the pocket and the chute of `outlet`, and return them."""
         taken = (*self.stacks[outlet], *self.stuck[outlet])
         self.stacks[outlet].clear()
         self.stuck[outlet] = ()
@@ -131,7 +131,7 @@ class Pockets(MachinePart):
         self.update_sensor(outlet)
 
     def update_sensor(self, outlet: int) -> None:
-        """Set the sensor of the pocket of `outlet` to 1 if cards are in it, else to 0."""
+        """Set the pocket sensor of `outlet` to 1 if cards are in the pocket, else to 0."""
         if outlet == TRAY:
             self.tray_changed()
         else:

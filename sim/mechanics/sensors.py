@@ -1,4 +1,4 @@
-"""The sensors of one board, `Sensors`: levels by name, and listeners for their changes."""
+"""The class `Sensors`: the levels of one board's sensors, and listeners for level changes."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -47,7 +47,7 @@ class Sensors:
         self._delayed_changes: dict[str, int] = {}
 
     def set_physical(self, name: str, value: int) -> None:
-        """Set the physical level of the sensor `name`, and report it unless a fault prevents it."""
+        """Set the physical level of sensor `name`. Report it, unless a fault delays or stops it."""
         was = self._physical[name]
         if was == value:
             return
@@ -70,8 +70,7 @@ class Sensors:
     def observe(
         self, observer: LevelObserver, names: Iterable[str] | None = None
     ) -> Callable[[], None]:
-        """Call `observer` for every physical change of the sensors `names`, or of all sensors
-        if None.
+        """Call `observer` for every physical change of the sensors `names` (None: all sensors).
 
         Return a function that detaches the observer.
         """
@@ -95,10 +94,10 @@ class Sensors:
         self._report(name, value)
 
     def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
-        """Report the next change of the sensor `name` late.
+        """Make the sensor `name` report its next change late, at a time that `after` decides.
 
-        `after` receives a callback and calls it at that time. Changes that occur meanwhile are late
-        too, so that no pulse is lost. Raises KeyError for an unknown sensor.
+        `after` receives a callback that reports the change, and calls it later. Changes that occur
+        meanwhile are late too, so that no pulse is lost. Raises KeyError for an unknown sensor.
         """
         self._physical[name]
         self._delayed_changes[name] = 0
@@ -116,7 +115,7 @@ class Sensors:
         self._disturbances[name] = said
 
     def bounce(self, name: str, after: Callable[[float, Callable[[], None]], object]) -> None:
-        """Report the next change of the sensor `name` as a bouncing contact does.
+        """Make the next change of the sensor `name` bounce, as the edge of a bad contact does.
 
         The sensor reports the new level, the old level and the new level again, BOUNCE_MS apart.
         Raises KeyError for an unknown sensor.
@@ -132,7 +131,7 @@ class Sensors:
         self._disturbances[name] = said
 
     def clear_disturbances(self) -> None:
-        """Cancel the bounces and delays of changes that have not occurred yet."""
+        """Cancel each bounce or delay that still waits for a change of its sensor."""
         self._disturbances = {
             name: said
             for name, said in self._disturbances.items()

@@ -30,7 +30,7 @@ def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
 
 
 class Shuffler(MachinePart):
-    """The shuffler, which in each pass takes the cards of the hopper, riffles and returns them."""
+    """The shuffler. A pass takes all cards of the hopper, riffles them and puts them back."""
 
     def __init__(
         self, shared: SharedParts, hopper: list[PhysicalCard], hopper_changed: Callable[[], None]
@@ -52,7 +52,7 @@ class Shuffler(MachinePart):
             self._continue_pass()
 
     def hopper_filled(self) -> None:
-        """Start a pass if the motor turns and waited for cards in the hopper."""
+        """Start a pass, now that the hopper has cards, if the motor turns and no pass runs."""
         if self._is_turning and not self.cards and not self._settle.is_moving:
             self._continue_pass()
 

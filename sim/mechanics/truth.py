@@ -1,4 +1,4 @@
-"""The true position of every card, `Truth`.
+"""The class `Truth`, which has the true position of every card at one moment.
 
 The simulator compares it with the controller's claims.
 """
@@ -42,7 +42,7 @@ class Truth(msgspec.Struct, frozen=True):
     last_landing_s: float | None
 
     def all_cards(self) -> Cards:
-        """Return every card in the world."""
+        """Return every card, inside and outside the machine."""
         return (
             self.hopper
             + self.shuffler
@@ -58,7 +58,7 @@ class Truth(msgspec.Struct, frozen=True):
         )
 
     def faces_in(self, pocket: int) -> tuple[int, ...]:
-        """Return the faces of the cards in one pocket, lowest card first."""
+        """Return the faces of the cards in one pocket, from the bottom of the pile to its top."""
         return tuple(card.face for card in self.pockets[pocket])
 
     @property

@@ -1,7 +1,7 @@
-"""The gate, the window before the reader, and the reading engine.
+"""The window where a card is read, the gate after it, and the engine that recognises the card.
 
 `Gate` is a flap before five chutes. `Window` contains the card before the reader. `ReadingEngine`
-returns the readings.
+recognises this card.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ class Gate(MachinePart):
         self.on_move: Callable[[], None] = lambda: None
 
     def drive(self, target: int | None) -> None:
-        """Move the gate to the outlet `target`. None stops the gate at any position."""
+        """Move the gate to the outlet `target`, or with None stop the gate where it is."""
         self._travel.stop()
         if target is None or not 0 <= target < OUTLETS or self.position == target:
             return
@@ -89,9 +89,9 @@ class Window(MachinePart):
         return bool(self.cards)
 
     def accept(self, cards: Cards, number: int) -> None:
-        """Put the cards that the feeder brings into the window.
+        """Put `cards`, which the feeder brings, into the window.
 
-        Raises ValueError if the window is occupied.
+        `number` counts the arrivals. Raises ValueError if the window is occupied.
         """
         if self.cards:
             raise ValueError("two cards in one place")
@@ -108,7 +108,7 @@ class Window(MachinePart):
     def place_by_hand(self, cards: Cards, *, in_gate: bool) -> None:
         """Put `cards` by hand into the window, or into the gate if `in_gate`.
 
-        No reading is requested for them.
+        Their arrival is not counted and has the number 0.
         """
         self.cards = cards
         self._arrival_number = 0
@@ -119,7 +119,7 @@ class Window(MachinePart):
         self._sensors.set_physical("exit", int(in_gate))
 
     def drive(self, value: int | None) -> None:
-        """Turn the rollers forward (1) or backward (2), or stop them (any other value)."""
+        """Turn the window's rollers forward (1) or backward (2), or stop them (other values)."""
         self._drive = value
         self._travel.stop()
         if not self.cards:
@@ -137,7 +137,7 @@ class Window(MachinePart):
                 self._travel.move_to(0.0, lambda: None)
 
     def block(self) -> None:
-        """Jam the card in the window after a collision. Only a person can take it out."""
+        """Jam the card in the window, because another card hit it. Only a person can free it."""
         self._travel.stop()
         self._jam = CardJam(None)
 
@@ -208,7 +208,7 @@ EngineReading = tuple[int, int, int, int]
 EngineAnswer = tuple[int, int, int, int, int]
 EMPTY_READING: EngineReading = (UNREADABLE, BACK_FOREIGN, 0, NO_CONFIDENCE)
 
-# The faults of a reading, in the order in which the schedule is queried.
+# The faults of the engine, in the order in which the schedule is queried.
 READING_FAULTS = ("unreadable", "misread", "no_answer")
 
 
@@ -228,14 +228,14 @@ class ReadingEngine(MachinePart):
         self._pending_faults: list[SimulatedFault] = []
 
     def card_arrived(self, card: PhysicalCard, number: int) -> None:
-        """Decide which faults disturb the readings of `card`, arrival `number` in the window."""
+        """Choose the engine's faults for the looks at `card`, which is arrival `number`."""
         struck = (self._schedule.strike(name, number, card=card) for name in READING_FAULTS)
         self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
 
     def shoot(self, shot: int) -> None:
-        """Start to read the card in the window.
+        """Read the card in the window. Publish the answer, with the number `shot`, `read_ms` later.
 
-        The answer has the number `shot`. A reading that is still in progress is cancelled.
+        An earlier answer that is not published yet is cancelled. A fault can prevent the answer.
         """
         if self._pending_reading is not None:
             self._pending_reading.cancel()

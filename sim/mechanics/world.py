@@ -1,4 +1,4 @@
-"""The whole simulated machine, `World`: its parts, the people at it, and its faults."""
+"""One whole simulated machine (`World`), with its cards, its people and its faults."""
 
 import random
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from sim.mechanics.truth import Truth
 
 
 class World(MachineParts):
-    """One simulated machine with its cards, its people and its faults.
+    """One simulated machine, with its cards, its faults, and the people who handle the cards.
 
     It runs in the time of the running loop. People act through `people`. `truth()` returns the true
     positions of the cards. `outside` contains the handlers that carry out faults of a line, a board
@@ -40,12 +40,13 @@ class World(MachineParts):
         self.people.unpack()
 
     def add_fault(self, fault: SimulatedFault) -> None:
-        """Schedule `fault` as sim/faults.toml describes it.
+        """Plan `fault`. It strikes when its fields `at` and `rate` require, or at once.
 
-        Raises FaultError if it is not on the menu. A fault of a part strikes at once, unless it has
-        an `at` or a `rate`. A fault of the set alters the cards in the hopper if none of them was
-        fed yet, otherwise the next cards that are put there. Also raises FaultError for a fault
-        that nothing here can carry out. Such a fault with a `rate` is accepted and never occurs.
+        A fault of a part, a line, a board or the host strikes at once if it has neither `at` nor
+        `rate`. A fault of the set alters the cards in the hopper if none of them has reached the
+        window yet, otherwise the next cards that are put there. Raises FaultError for a fault that
+        is not on the menu or that no handler can carry out. A fault without a handler is accepted
+        if it has a `rate`, and never strikes.
         """
         self._injector.add(fault)
 
@@ -54,11 +55,11 @@ class World(MachineParts):
         return self.people.truth()
 
     def active_faults(self) -> tuple[FaultStrike, ...]:
-        """Return the faults that have struck and are still in force, oldest first."""
+        """Return the faults that have struck and still have an effect, oldest first."""
         return self._injector.active.current()
 
     def end_fault(self, fault: SimulatedFault) -> None:
-        """Record that a fault of a serial line, a board or the host is over."""
+        """End the oldest active strike of `fault` (a fault of a line, a board or the host)."""
         self._injector.active.end(fault)
 
     def _on_card_in_window(self, card: PhysicalCard, number: int) -> None:

@@ -54,7 +54,7 @@ _GIVEN: Final = ("娜", "伟", "芳", "军", "敏", "强", "静", "磊", "洋", 
 
 
 class MatchPlayers:
-    """Four simulated players, their referee and the chief at table `number` (0, 1, …) of a hall."""
+    """The simulated people at table `number` (0, 1, …): four players, a referee and a chief."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class MatchPlayers:
         try:
             while True:
                 state = self._state
-                deed = None if state is None else await self._next_action(state)
-                if deed is not None:
-                    await asyncio.sleep(self._chance.uniform(*deed[0]) / self._speed)
+                action = None if state is None else await self._next_action(state)
+                if action is not None:
+                    await asyncio.sleep(self._chance.uniform(*action[0]) / self._speed)
                     with suppress(NoAnswer):
-                        await deed[1]()
+                        await action[1]()
                 # only a short wait, because cards can move without a new state
                 self._state_changed.clear()
                 with suppress(TimeoutError):
@@ -97,10 +97,10 @@ class MatchPlayers:
         display = self._clients[Role.TABLE]
         while True:
             try:
-                heard = await display.next_message()
+                message = await display.next_message()
             except BadMessage:
                 continue
-            self._state = msgspec.json.decode(heard.body, type=PublicState)
+            self._state = msgspec.json.decode(message.body, type=PublicState)
             for client in self._clients.values():
                 client.boot = self._state.boot
             self._on_state(self._state)
@@ -151,16 +151,17 @@ class MatchPlayers:
         return None
 
     def _out_action(self, match: PublicMatch) -> TimedAction:
-        """Return the action that reports a player, drawn at random, as the next one without
-        cards.
-        """
+        """Return the action that reports that a random player has put down their last cards."""
         out = {*match.order, *match.outs}
         seat = self._chance.choice([one for one in SEATS if one not in out])
         pause = _DURATIONS[Stage.PLAY] if not out else _DURATIONS[Stage.TRIBUTE]
         return pause, lambda: self._command(Role.REFEREE, "out", seat=seat)
 
     async def _next_deal_action(self) -> TimedAction | None:
-        """Return the action that loads cards or starts a deal, or None if neither is possible."""
+        """Return the action that loads the hopper, or starts a deal if there is nothing to load.
+
+        Return None if no player has cards, but a pocket has cards or the lift is not down.
+        """
         truth = await self._table.control.request("truth")
         if any(truth["hands"]):
             return _AT_ONCE, lambda: self._table.control.request("load")
@@ -171,7 +172,10 @@ class MatchPlayers:
         return _PRESS, lambda: self._command(Role.REFEREE, "start_deal")
 
     async def _take_hands(self, state: PublicState) -> bool:
-        """Take the hands if the lift is up, and return True if the players have them."""
+        """Take the hands in phase COUNT_CHECK. Return whether people may confirm the present phase.
+
+        In COUNT_CHECK they may confirm only if a player had cards before this call.
+        """
         if state.match.phase != Stage.COUNT_CHECK:
             return True
         truth = await self._table.control.request("truth")
@@ -180,10 +184,7 @@ class MatchPlayers:
         return any(truth["hands"])
 
     def _call_action(self, state: PublicState) -> TimedAction | None:
-        """Return an action that calls the referee, or one that ends a call that nobody answered.
-
-        Return None if neither is due.
-        """
+        """Return an action that calls the referee or ends an old call, or None if none is due."""
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
         if any(call.reason == "button" for call in state.calls):
@@ -210,7 +211,7 @@ class MatchPlayers:
                 await self._command(Role.REFEREE, "clear_set", set=one.id, cards=cards)
 
     async def _set_up_match(self) -> None:
-        """Set up the next match between two teams that are drawn at random."""
+        """Set up the next match, between two pairs with random names."""
         self._round += 1
         first, second = self._chance.sample(_PAIRS, k=2)
         await self._command(
@@ -233,8 +234,9 @@ class MatchPlayers:
         return {"id": f"P{number}", "name": name, "players": dict(zip(seats, names, strict=True))}
 
     async def _command(self, role: Role, cmd: str, **args: Any) -> None:
-        """Send a command that names the present deal. A refused command is ignored, because the
-        table has changed meanwhile.
+        """Send the command `cmd` with the key of `role`, and ignore a refusal.
+
+        A command about a deal names the present deal. It is refused if the table has changed.
         """
         state = self._state
         assert state is not None
@@ -255,15 +257,16 @@ async def seat_match_players(
     on_state: Callable[[PublicState], None] = lambda state: None,
     seed: int = 0,
 ) -> AsyncIterator[MatchPlayers]:
-    """Run simulated people who play matches at a table, during the `with` block.
+    """Connect simulated people to `table` for the `with` block, and yield their MatchPlayers.
 
-    `seed` determines their names and their play.
+    `seed` determines the names and the play. `speed` divides all pauses. Each state that arrives is
+    passed to `on_state`.
     """
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:
         topics = {Role.TABLE: ("state/",), Role.REFEREE: (), Role.CHIEF: ()}
         clients = {
-            role: await stack.enter_async_context(table.client(role, topics=heard))
-            for role, heard in topics.items()
+            role: await stack.enter_async_context(table.client(role, topics=prefixes))
+            for role, prefixes in topics.items()
         }
         yield MatchPlayers(table, number, clients, chance, speed, on_state)

@@ -1,4 +1,4 @@
-"""Simulated people at a table who play practice deals: they read its feed and send commands.
+"""Simulated people who play practice deals: they read a table's feed and send commands.
 
 They have only the information that people have. The true result of a deal is read from the
 mechanics afterwards, so that a wrong report of the table is found.
@@ -28,7 +28,7 @@ _LOOSE_CARD_FAULTS = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
 
 
 class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt that ended without hands, as a misdeal or as void (ended for another reason)."""
+    """An attempt that gave the players no hands: its outcome is a misdeal or void."""
 
     attempt: int
     outcome: AttemptOutcome
@@ -37,11 +37,11 @@ class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of one deal, from the table's last state and from the mechanics.
+    """The result of one deal: what the table published, and what the mechanics really did.
 
-    `landed` is the position of the cards in the mechanics.
-
-    `feeding_ms` is the feeder's total time for them, in the machine's own time.
+    `landed` is the number of cards in each outlet of the mechanics. `feeding_ms` is the feeder's
+    total time for these cards, in the machine's own time. `wrong` describes the first error or is
+    None.
     """
 
     table: str
@@ -77,9 +77,7 @@ class PracticePlayers:
         self._state: PublicState | None = None
 
     async def play_deal(self) -> DealResult:
-        """Play one deal in any number of attempts until its proof is revealed. Return
-        its result.
-        """
+        """Play one deal, with redeals, until its seed and cut are published. Return its result."""
         before = self._state.counters.deals if self._state is not None else None
         misdeals: dict[int, Misdeal] = {}
         held: dict[str, Any] | None = None
@@ -111,7 +109,7 @@ class PracticePlayers:
                 held = held or await self.table.control.request("truth")
                 await self._referee.ask("release", deal=deal, attempt=attempt)
             elif machine.phase is MachinePhase.RELEASED:
-                await self._return_hands()
+                await self._handle_released_hands()
             elif proof is not None and proof.reveal is not None and held is not None:
                 return _make_result(self.table, state, held, list(misdeals.values()))
         raise AssertionError("a feed does not end")
@@ -128,15 +126,15 @@ class PracticePlayers:
         """Yield the last known state, then every state that arrives."""
         if self._state is not None:
             yield self._state
-        async for heard in self._player.feed():
-            if heard.topic.startswith("state/"):
-                self._state = msgspec.json.decode(heard.body, type=PublicState)
+        async for message in self._player.feed():
+            if message.topic.startswith("state/"):
+                self._state = msgspec.json.decode(message.body, type=PublicState)
                 self._referee.boot = self._state.boot  # all clients read this one feed
                 self._on_state(self._state)
                 yield self._state
 
-    async def _return_hands(self) -> None:
-        """Take the hands if the lift is up. When it is down again, load the set into the hopper."""
+    async def _handle_released_hands(self) -> None:
+        """Take the hands if the lift is up. Otherwise load the cards that the players hold."""
         truth = await self.table.control.request("truth")
         if truth["lift_up"]:
             if any(truth["pockets"][:4]):
@@ -145,7 +143,7 @@ class PracticePlayers:
             await self.table.control.request("load")
 
     async def _clear_up(self, reasons: list[str]) -> None:
-        """Take all cards out of the machine. If the set may be wrong, load another set."""
+        """Put all cards back into the hopper. If `reasons` name a wrong set, put in a new set."""
         wrong_set = _SET_FAULTS & set(reasons)
         await self.table.control.request("change_set" if wrong_set else "collect")
 
@@ -154,7 +152,7 @@ class PracticePlayers:
 async def seat_players(
     table: TableProcess, on_state: Callable[[PublicState], None] = lambda state: None
 ) -> AsyncIterator[PracticePlayers]:
-    """Run simulated people who play practice deals at a table, during the `with` block."""
+    """Connect simulated people to `table` for the `with` block, and yield their PracticePlayers."""
     async with AsyncExitStack() as stack:
         referee = await stack.enter_async_context(table.client(Role.REFEREE))
         player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))
@@ -187,7 +185,7 @@ def _make_result(
 def _find_mismatch(
     profile: Profile, state: PublicState, truth: dict[str, Any], landed: dict[str, int]
 ) -> str | None:
-    """Return how the table's report differs from the mechanics, or None if they agree."""
+    """Return a text about the first wrong count or wrong hand, or None if all are right."""
     reported = state.machine.landed
     if reported is None or msgspec.to_builtins(reported) != landed:
         return f"the table reports {reported}, the mechanics have {landed}"

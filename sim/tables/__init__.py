@@ -1,1 +1,1 @@
-"""Whole simulated tables, in this process or in several processes, for benches and campaigns."""
+"""Whole simulated tables, in one or several processes, for demo, benchmarks and campaigns."""

@@ -32,7 +32,7 @@ _NAME: Final = "demo"
 
 
 def area_of(number: int) -> str:
-    """Return the area of table `number` (0, 1, …). Each area has eight tables: A, B, … Z, A2, …"""
+    """Return the hall area (A to Z, A2, …) of table `number` (0, 1, …). Each has eight tables."""
     place, letter = divmod(number // 8, 26)
     return chr(ord("A") + letter) + (str(place + 1) if place else "")
 
@@ -40,7 +40,7 @@ def area_of(number: int) -> str:
 class ConsoleProcess:
     """A referees' console that runs as a process. `hasher` hashes PINs for its database.
 
-    `folder` contains the console's configuration, its database, and the file `log`.
+    `folder` contains the console's configuration, its log file `log` and usually its database.
     """
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
@@ -51,7 +51,7 @@ class ConsoleProcess:
         self.process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        """Start the console and wait until it is open. Raises HallError if it ends before that."""
+        """Start the console and wait for its printed address. Raises HallError if there is none."""
         words = ("console", "--config", str(self.config))
         with self.log.open("ab") as file:
             self.process = await start_program(*words, stdout=asyncio.subprocess.PIPE, stderr=file)
@@ -66,23 +66,29 @@ class ConsoleProcess:
         self.url = url
 
     async def stop(self) -> int | None:
-        """End the console as Ctrl-C does. Return its exit status, or None if none was started."""
+        """End the console with SIGTERM. Return its exit status, or None if it was never started."""
         return None if self.process is None else await end_program(self.process)
 
     async def kill(self) -> None:
-        """Kill the console, as a power cut does."""
+        """Kill the console without a warning (SIGKILL), and wait for its end."""
         assert self.process is not None
         self.process.kill()
         await self.process.wait()
 
     async def invite(self, name: str, role: Role) -> str:
-        """Add a person to the console's database, even while it runs. Return an invitation code."""
+        """Add a person to the console's database, and return the code of their invitation.
+
+        The console may be running.
+        """
         return await self.run_in_thread(lambda: self._add_person(name, role, None, None, "zh"))
 
     async def add_account(
         self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
     ) -> None:
-        """Add a person with a PIN to the console's database, even while the console runs."""
+        """Add an account with a PIN to the console's database. `table` is a display's only table.
+
+        The console may be running.
+        """
         await self.run_in_thread(lambda: self._add_person(name, role, pin, table, language))
 
     async def accept_invitation(self, code: str, pin: str) -> None:
@@ -129,14 +135,12 @@ async def run_console(
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[ConsoleProcess]:
-    """Run a console during the `with` block, for the tables of a hall.
+    """Run a console for `tables` during the `with` block, and yield it. Raises HallError.
 
-    Raises HallError.
-
-    The console has its own keys, as every console must. A program that floods a table under another
-    key cannot block it. `port`: None takes a free port. `store`: its database; with None an SQLite
-    file in `folder`. `people` may log in from the start: name, role, PIN. `hasher` hashes the PINs
-    that the console does not set.
+    The console has its own keys, so another key that floods a table cannot block the console.
+    `port`: None takes a free port. `store`: the console's database; with None an SQLite file in
+    `folder`. `people` (name, role, PIN) may log in from the start. `hasher` hashes the PINs that
+    this process adds to the database.
     """
     lines = [_table_toml(table, area_of(number)) for number, table in enumerate(tables)]
     running = ConsoleProcess(folder / "console.toml", hasher)
@@ -171,10 +175,7 @@ def _table_toml(table: TableProcess, area: str) -> str:
 
 @contextmanager
 def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Accounts"]:
-    """Yield the accounts in a console's database for the `with` block.
-
-    The console may be running.
-    """
+    """Open the database of the console in `folder` for the `with` block, and yield its Accounts."""
     from controller.console.accounts.account_store import Accounts
     from controller.console.console_config import load_console_config
     from controller.console.store.database import open_engine

@@ -1,4 +1,4 @@
-"""The simulated death of a daemon: like a killed process, it stops between two instructions.
+"""The simulated death of a daemon: the daemon stops between two instructions, as if killed.
 
 After the death, nothing from the daemon reaches the journal, the feed or a board. A power cut also
 removes the rows that were not synced and the keys of open attempts.
@@ -17,9 +17,9 @@ from sim.hardware_in_process import BOARDS, HardwareInProcess
 
 @dataclass(frozen=True)
 class DaemonDeath:
-    """The moment at which a simulated daemon dies, and what it loses.
+    """The plan of a simulated daemon's death: its time, the restart after it, and what is lost.
 
-    The daemon dies `after_s` seconds after the commit of entry `entry`, and the next one starts
+    The daemon dies `after_s` seconds after the commit of entry `entry`, and the next daemon starts
     `restart_after_s` seconds later. `power_lost`: unsynced rows and all keys are lost.
     `boards_reset`: the boards restart too.
     """
@@ -32,7 +32,7 @@ class DaemonDeath:
 
 
 class KillableStore(JournalStore):
-    """A journal store that writes nothing after the entry at which the daemon dies.
+    """A journal store that refuses all writes after the simulated death of its daemon.
 
     Rows that are written together are all present or all absent, because a group is one
     transaction. `on_death` is called when the daemon dies. `is_disk_full()` returns True while the
@@ -47,8 +47,9 @@ class KillableStore(JournalStore):
     is_closed = False
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Write rows as a journal store does, until the daemon dies. Raises StorageFailed when it
-        is dead, or if the disk is full.
+        """Write `rows`. If this write reaches the entry of the planned death, the daemon dies.
+
+        Raises StorageFailed if the daemon is dead or dies in this call, or if the disk is full.
         """
         if not self.is_alive:
             raise StorageFailed("the daemon is dead")
@@ -66,15 +67,17 @@ class KillableStore(JournalStore):
             raise StorageFailed("the daemon is dead")
 
     def close(self) -> None:
-        """Close the journal's file. Later calls do nothing."""
+        """Close the journal's file, or do nothing if it is already closed."""
         if not self.is_closed:
             self.is_closed = True
             super().close()
 
 
 def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
-    """End the daemon that writes to `store`, so that nothing from it reaches a board. Return False
-    if it was dead, or had ended normally.
+    """Kill the daemon that uses `store`, and return whether the daemon was running.
+
+    `store` refuses later writes, and the board ports are closed. If the daemon was dead or had
+    ended normally, nothing happens.
     """
     if not store.is_alive or store.is_closed:
         return False
@@ -85,10 +88,10 @@ def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
 
 
 def apply_power_loss(state_dir: Path, runtime_dir: Path, last_synced: int, into: Path) -> None:
-    """Write into the folder `into` the part of a journal that remains after a power cut.
+    """Apply a power cut: copy the synced rows to a new journal in `into`, delete the attempt keys.
 
-    This part is the rows up to number `last_synced`. The keys in `runtime_dir` are removed.
-    `state_dir` stays unchanged for inspection.
+    The synced rows are those up to number `last_synced` of the journal in `state_dir`. The attempt
+    keys are in `runtime_dir`. `state_dir` stays unchanged for inspection.
     """
     for key in runtime_dir.glob("attempt-*.key"):
         key.unlink()

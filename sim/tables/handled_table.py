@@ -1,7 +1,7 @@
-"""The people at a table in this process, `HandledTable`: their actions and the buttons' pins.
+"""A table in this process (`HandledTable`), with actions of people at its machine and panel.
 
-People see the lift, the hopper and the panel, and nothing inside the machine. All times are the
-loop's. No timer remains.
+People see the lift, the hopper and the panel, and nothing inside the machine. All times are in the
+event loop's time. No timer remains after an action.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ SEAT_NAMES: Mapping[Seat, str] = {"N": "north", "W": "west", "S": "south", "E": 
 
 @dataclass
 class HandledTable:
-    """A table in this process, with the actions of the people at it."""
+    """A table in this process, with methods for the actions of its people."""
 
     sim: HardwareInProcess
     lasting: MachineSupervisor
@@ -38,16 +38,16 @@ class HandledTable:
 
     @property
     def machine(self) -> TableMachine:
-        """The current machine. After a full disk this is a new object."""
+        """The TableMachine that runs now. After a full disk this is a new object."""
         return self.lasting.machine
 
     @property
     def people(self) -> PeopleAtMachine:
-        """The actions of people for which this class has no method (collect, change_set, mix)."""
+        """The simulated people. Use them for actions that have no method in this class."""
         return self.sim.world.people
 
     async def wait_until_seen(self, condition: Callable[[Truth], bool]) -> Truth:
-        """Return the true state of the mechanics as soon as `condition` is true for it.
+        """Wait until `condition` is true for the truth of the mechanics, and return this truth.
 
         Raises TimeoutError after WAIT_TIMEOUT_S.
         """
@@ -68,10 +68,10 @@ class HandledTable:
         self.people.lay_down()
 
     async def load(self, card_set: str | None = None) -> None:
-        """Put a set of cards into the hopper. A named set is put in when the hopper is free.
+        """Wait until hopper, shuffler and feeder are empty, then put `card_set` into the hopper.
 
-        Without a name the played cards are put in. Raises OutOfReach if the set is not there
-        (sim/mechanics/card_handling.py).
+        With None, put in all cards of the players and of the table, without a wait. Raises
+        OutOfReach if the set is not there (sim/mechanics/card_handling.py).
         """
         if card_set is not None:
             await self.wait_until_seen(
@@ -80,7 +80,7 @@ class HandledTable:
         self.people.load(card_set)
 
     async def panel(self) -> PanelContacts:
-        """Return the panel's contacts and lamps. The first call connects the panel to them."""
+        """Return the panel's contacts and lamps. The first call connects them to the machine."""
         if self._contacts is None:
             contacts = self._contacts = PanelContacts(self.sim.world)
 
@@ -93,9 +93,7 @@ class HandledTable:
     async def press(
         self, seat: Seat, colour: Literal["green", "red"], *, for_s: float = TAP_S
     ) -> None:
-        """Press a seat's green or red button for `for_s` seconds, and wait until the contact
-        has settled.
-        """
+        """Press a seat's button for `for_s` seconds, and wait until the debounce time is over."""
         await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
 
     async def hold_button(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:
@@ -116,7 +114,7 @@ class HandledTable:
         await asyncio.sleep(2 * DEBOUNCE_S)
 
     def close(self) -> None:
-        """Disconnect the panel if `panel` has connected it."""
+        """Disconnect the panel from the simulated machine. Do nothing if no panel is connected."""
         if self._contacts is not None:
             self._contacts.close()
             self._contacts = None

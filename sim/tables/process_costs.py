@@ -1,4 +1,4 @@
-"""Costs of a simulated hall: processor time and memory of its processes by kind, from /proc."""
+"""The processor time and memory of a simulated hall, for each kind of process, from /proc."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 _PROC = Path("/proc")
-_MIB = 1024.0
+_KIBI = 1024.0
 
 
 class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_costs(root: int) -> dict[str, ProcessCost]:
-    """Return the costs of the process `root` and its descendants since their start, by kind.
+    """Return the processor time and memory of process `root` and its descendants, by kind.
 
     Kinds are the words after `dealtable`: `demo`, `sim`, `run`, `run machine`, `run gateway`. A
     board's process has the kind `board`. A process that ends meanwhile is left out.
@@ -54,7 +54,7 @@ def measure_costs(root: int) -> dict[str, ProcessCost]:
 
 
 def find_processes(root: int) -> dict[str, int]:
-    """Return one pid for each kind of descendant of process `root`: the last one found."""
+    """Return one pid for each kind of process among `root` and its descendants (the last found)."""
     found: dict[str, int] = {}
     for pid in _process_tree(root):
         with suppress(OSError, IndexError):  # the process ended meanwhile
@@ -63,25 +63,25 @@ def find_processes(root: int) -> dict[str, int]:
 
 
 def resident_mib(pid: int) -> float:
-    """Return the resident memory of a process in MiB, with shared pages."""
+    """Return the resident memory of a process in MiB. Memory shared with others counts fully."""
     return _memory_mib(pid)[0]
 
 
 def tree_cpu_s(pid: int) -> float:
-    """Return the processor time so far of a process and all its descendants, in seconds."""
+    """Return the processor seconds of process `pid` and of those descendants that still run."""
     return sum(cost.cpu_s for cost in measure_costs(pid).values())
 
 
 def written_kib(pid: int) -> float:
     """Return the data that a process has written to disks since its start, in KiB."""
     rows = (_PROC / str(pid) / "io").read_text().splitlines()
-    return int(dict(row.split(": ") for row in rows)["write_bytes"]) / _MIB
+    return int(dict(row.split(": ") for row in rows)["write_bytes"]) / _KIBI
 
 
 def costs_since(
     before: Mapping[str, ProcessCost], now: Mapping[str, ProcessCost]
 ) -> dict[str, ProcessCost]:
-    """Return the costs `now`, with only the processor time that was used since `before`."""
+    """Return `now`, but with each kind's processor time minus its time in `before`."""
     return {
         kind: msgspec.structs.replace(
             cost, cpu_s=round(cost.cpu_s - (before[kind].cpu_s if kind in before else 0.0), 3)
@@ -111,14 +111,14 @@ def _process_kind(pid: int) -> str:
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:
-    """Return the RSS and the PSS of a process in MiB, or RSS twice if PSS may not be read."""
+    """Return (RSS, PSS) of a process in MiB, or (RSS, RSS) without the permission to read PSS."""
     try:
         rows = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
     except PermissionError:
         resident = int((_PROC / str(pid) / "statm").read_text().split()[1])
-        return (resident * resource.getpagesize() / _MIB / 1024,) * 2
+        return (resident * resource.getpagesize() / _KIBI / 1024,) * 2
     kib = {row.split()[0]: float(row.split()[1]) for row in rows[1:]}
-    return kib["Rss:"] / _MIB, kib["Pss:"] / _MIB
+    return kib["Rss:"] / _KIBI, kib["Pss:"] / _KIBI
 
 
 def count_cores() -> int:

@@ -73,9 +73,7 @@ RETRY_INTERVAL_S = 0.2
 
 @dataclass
 class TableInProcess(HandledTable):
-    """A table in this process, and its people.
-
-    `events` and `states` contain all that it published.
+    """A running table in this process, with its people and all published states and events.
 
     `command_prefix` comes before the numbers of the people's commands, so that their ids differ
     from those of an earlier daemon. `run_task` is the machine's task. It is done before the block
@@ -91,7 +89,7 @@ class TableInProcess(HandledTable):
     _commands_made: int = 0
 
     def publish(self, value: PublicState | PublicEvent) -> None:
-        """Store a published state or event, as the gateway would receive it."""
+        """Store a published state or event. A real table sends it to the gateway instead."""
         if isinstance(value, PublicState):
             self.states.append(value)
         else:
@@ -99,8 +97,9 @@ class TableInProcess(HandledTable):
         self._changed.set()
 
     async def wait_for_state(self, condition: Callable[[PublicState], bool]) -> PublicState:
-        """Return the first published state for which `condition` is true. The current state counts
-        too. Raises TimeoutError after WAIT_TIMEOUT_S.
+        """Wait until `condition` is true for the latest published state, and return that state.
+
+        Raises TimeoutError after WAIT_TIMEOUT_S.
         """
         async with asyncio.timeout(WAIT_TIMEOUT_S):
             while not (self.states and condition(self.states[-1])):
@@ -109,7 +108,7 @@ class TableInProcess(HandledTable):
         return self.states[-1]
 
     async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
-        """Wait until the machine is in the phase `phase`, and return that state."""
+        """Wait until the latest published state has the phase `phase`, and return that state."""
         return await self.wait_for_state(lambda state: state.machine.phase is phase)
 
     def make_command(
@@ -121,12 +120,10 @@ class TableInProcess(HandledTable):
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
     ) -> ClientCommand:
-        """Make a command, and sign it with the key of a role.
+        """Return the new command `cmd`, signed with the key of `role`.
 
-        `about` is the deal and attempt that the command names.
-
-        Without `about`, these are the deal and attempt that such a command is bound to in the last
-        state.
+        `about` is the deal and attempt that the command names. Without `about`, these are the deal
+        and attempt that such a command is bound to in the last state.
         """
         self._commands_made += 1
         deal, attempt = self._bound_to(cmd) if about is None else about
@@ -135,7 +132,7 @@ class TableInProcess(HandledTable):
         return self.sign_command(command, self.signers[role])
 
     def sign_command(self, command: ClientCommand, seed: bytes) -> ClientCommand:
-        """Return a command with a signature of the key `seed`, for the current run of the table."""
+        """Return a copy of `command` with the present `boot`, signed with the secret key `seed`."""
         present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
         return sign_command(present, TABLE_KEY, seed)
 
@@ -152,7 +149,7 @@ class TableInProcess(HandledTable):
         return (state.deal, state.attempt) if bound == "machine" else (None, None)
 
     async def play_attempt(self, cut: int = 40) -> PublicState:
-        """Play one attempt as people would, until hands are held or the attempt has failed."""
+        """Deal one attempt, and return the public state that first has the attempt's outcome."""
         ready = await self.wait_for_state(
             lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED)
         )
@@ -173,7 +170,7 @@ class TableInProcess(HandledTable):
         )
 
     async def return_hands(self) -> PublicState:
-        """Release the hands, take them, and load the set again. Return the state after that."""
+        """Release and take the hands, load the cards, and return the state that has the seed."""
         answer = await self.send_command(Role.REFEREE, "release")
         while not answer.ok:
             await asyncio.sleep(RETRY_INTERVAL_S)
@@ -211,16 +208,16 @@ async def run_table_in_process(
     release: ProgramRelease | None = None,
     reader: ReaderSection | None = None,
 ) -> AsyncIterator[TableInProcess]:
-    """Create a table, run it for the `with` block, and remove all of its tasks and timers.
+    """Run a new table for the `with` block and yield it. Then remove its tasks and timers.
 
     `runtime_dir` is a folder in memory. `store` is the journal; by default a journal in memory.
     `board_ids` are the real unique ids of the dealer board and the reader board. `sim` is existing
     hardware that remains, with its boards and cards in their state. The randomness of the mechanics
-    and of the machine come from `seed` separately. `profile` is a rulebook with or without an
-    event's regulations; by default international-000. The sets of `card_sets` are at the table,
-    with the packs of the profile. `signers` are people's secret keys; by default new ones. `chief`
-    is the key that attempts are sealed to, or a function that returns it. `reopen` opens the
-    journal again after its disk refused a write. `command_prefix` comes before the numbers of
+    and of the machine come from `seed` separately. `profile` is a rulebook with or without a
+    tournament's regulations; by default international-000. The sets of `card_sets` are at the
+    table, with the packs of the profile. `signers` are people's secret keys; by default new ones.
+    `chief` is the key that attempts are sealed to, or a function that returns it. `reopen` opens
+    the journal again after its disk refused a write. `command_prefix` comes before the numbers of
     commands. `on_publish` receives each published value first. If it returns False, the value does
     not reach the feed, as after a daemon's death. `clock_offset_s` returns the current error of the
     wall clock. `wrap_port` returns the host's end of a line that the machine uses. `release` is the

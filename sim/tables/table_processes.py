@@ -1,7 +1,7 @@
-"""Simulated tables as real processes: one sim process with its boards, and a daemon per table.
+"""Simulated tables as real processes: one simulator for all tables, and a daemon for each table.
 
-`demo`, `bench deal` and the tests of whole processes use it. All processes are ended by their own
-pids, in the reverse order of their start. None remains.
+`demo`, `bench deal` and the tests of whole processes use this module. All processes are ended by
+their own pids, in the reverse order of their start. No process remains.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ ROUND_S = 16.0
 
 
 class HallError(Exception):
-    """An error of a hall: a process did not start or ended unexpectedly. It is one line."""
+    """An error of a simulated hall, for example of one of its processes. The text is one line."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class HallPlan:
     limits: LimitsSection = field(default_factory=LimitsSection)
 
     def start_delay_s(self, number: int) -> float:
-        """Return the delay before the first deal of table `number` (0, 1, …).
+        """Return how many seconds table `number` (0, 1, …) waits before its first deal.
 
         The tables are spread over a round, so that their shuffles and deals do not coincide.
         """
@@ -78,20 +78,18 @@ class HallPlan:
 
     @property
     def rules(self) -> Profile:
-        """The rulebook of all tables, with a tournament's regulations if set. Raises
-        ProfileError.
-        """
+        """The rulebook `profile`, with the regulations in `event`, if any. Raises ProfileError."""
         return load_profile(self.profile, self.event)
 
 
 class ControlClient:
-    """A client of one simulated table's control socket, which carries out actions of people."""
+    """A client of one simulated table's control socket, for requests such as people's actions."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     async def request(self, request_name: str, **args: Any) -> Any:
-        """Send one request of sim/CONTROL.md, and return its result. Raises HallError."""
+        """Send the request `request_name` (sim/CONTROL.md). Return its result. Raises HallError."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:
@@ -137,7 +135,7 @@ class TableProcess:
         return read_endpoints(self.state_dir)
 
     def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
-        """Return a client of the table's gateway, with the key of a role."""
+        """Return a gateway client with the key of `role`. `topics` are prefixes of feed topics."""
         identity = read_client_identity(self.state_dir, role.value)
         return Client(self.endpoints, identity, new_command_id, topics=topics)
 
@@ -159,11 +157,11 @@ class TableProcess:
             raise HallError(f"the daemon of table {self.id} {late}") from None
 
     async def stop_daemon(self) -> int | None:
-        """End the daemon as Ctrl-C does. Return its exit status, or None if none was started."""
+        """End the daemon with SIGTERM. Return its exit status, or None if it was never started."""
         return None if self.daemon is None else await end_program(self.daemon)
 
     def is_gateway_open(self) -> bool:
-        """Return True if the table's gateway has published its addresses."""
+        """Return whether the table's gateway has published its addresses."""
         try:
             return bool(self.endpoints)
         except NoEndpoints:
@@ -174,12 +172,10 @@ class TableProcess:
 async def run_hall(
     plan: HallPlan, on_started: Callable[[int], None] = lambda tables: None
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run the simulator and the daemons of all tables during the `with` block.
-
-    Raises HallError.
+    """Run the simulator and all daemons during the `with` block, and yield the tables.
 
     As many daemons as there are cores start at the same time. `on_started` receives the number of
-    running daemons.
+    running daemons. Raises HallError.
     """
     plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
@@ -193,7 +189,7 @@ async def run_hall(
 
 
 async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
-    """Wait until a process of a hall ends unexpectedly, and raise HallError with its name."""
+    """Wait until a daemon or the simulator ends, then raise HallError, which names that process."""
     waits = {
         asyncio.ensure_future(process.wait()): what
         for table in tables
@@ -212,8 +208,9 @@ async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
 
 
 async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
-    """Start the daemons of all tables, as many at a time as there are cores. Raise the first
-    HallError and cancel the other starts.
+    """Start the daemons of all tables, as many at a time as there are cores.
+
+    Raise the first HallError and cancel the other starts.
     """
     room = asyncio.Semaphore(count_cores())
     up = 0
@@ -237,7 +234,7 @@ async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[i
 async def start_simulator(
     plan: HallPlan, config: Path, runtime_dir: Path
 ) -> asyncio.subprocess.Process:
-    """Start `dealtable sim` with the tables of a hall. It prints a line of JSON for each table."""
+    """Start `dealtable sim` with the tables of `plan`. It prints a line of JSON for each table."""
     boards = ["--boards", plan.boards] if plan.boards else []
     return await start_program(
         "sim",
@@ -256,10 +253,7 @@ StartSimulator = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.P
 async def run_simulator(
     plan: HallPlan, runtime_dir: Path, start: StartSimulator = start_simulator
 ) -> AsyncIterator[list[TableProcess]]:
-    """Run only the simulator during the `with` block.
-
-    Yield its tables, configured but without daemons.
-    """
+    """Run the simulator without daemons during the `with` block, and yield its tables."""
     config = runtime_dir / "sim.toml"
     deck = plan.rules.deck
     config.write_text(
@@ -289,9 +283,9 @@ jokers = {"true" if deck.jokers else "false"}
 def _configure_table(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
 ) -> TableProcess:
-    """Write a table's configuration, and return the table.
+    """Write the table.toml of one table from the simulator's data `info`, and return the table.
 
-    Raises HallError if a daemon writes to its folder, or if its journal cannot be continued.
+    Raises HallError if a daemon uses the table's folder, or if the journal cannot be continued.
     """
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
@@ -355,10 +349,10 @@ def _card_sets_toml(plan: HallPlan) -> str:
 async def start_program(
     *words: str, module: str = "controller.cli", **more: Any
 ) -> asyncio.subprocess.Process:
-    """Start a process that runs `dealtable`, or another module, with the arguments `words`.
+    """Start a process that runs the module `module` with the arguments `words`.
 
-    The program ends with this process, and is not ended by the terminal. `more` is passed to
-    asyncio.create_subprocess_exec.
+    The default is the command line of `dealtable`. The program ends with this process, and the
+    terminal does not end it. `more` is passed to asyncio.create_subprocess_exec.
     """
     return await asyncio.create_subprocess_exec(
         sys.executable,
@@ -370,7 +364,7 @@ async def start_program(
 
 
 async def end_program(process: asyncio.subprocess.Process) -> int:
-    """Send SIGTERM to a program, kill it after a time limit, and return its exit status."""
+    """End a program with SIGTERM, or kill it after a time limit. Return its exit status."""
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
     return await wait_or_kill(process)

@@ -13,14 +13,39 @@ _HEAD = """\
 `python -m tests.pages write` generates this page from `limits.toml` and `health.toml` in this
 folder.
 
-* If a figure is beyond *warn*, the test warns. If a figure is beyond *fail*, the machine may not be
-  used.
-* A limit in (brackets) is for a reader without a trigger wire.
-* *Fault* is the fault with which a deal would end if the figure is beyond *fail*.
-* *Provisional*: no source states this limit.
-* *A look* is one try of the reader at reading a card. *The reference* is the simulated machine.
-* To set a part with its screw, remember: clockwise means a smaller gap, more light, or a more
-  sensitive sensor.
+Words of this page:
+
+* The *hopper* has the stack of cards to deal. The *feeder* moves one card after the other from the
+  hopper to the *window*, where the reader reads the card. The *pass rollers* then move the card
+  through the *gate*. The *flap* of the gate leads the card to one of five *outlets*. Four outlets
+  lead to the four *pockets*, and each pocket takes the cards of one hand. The fifth outlet leads to
+  the *tray*, which takes cards that must be read again. The *lift* raises the dealt hands.
+* The table's computer sends the dealer board an outlet for each card: the *route* of the card. A
+  *landing* is the fall of a card into a pocket or the tray. A light beam at the end of each outlet,
+  the *landing beam*, detects each landing. An *attempt* is one try at dealing. A *frame* is one
+  message on a serial line.
+* A *look* is one try of the reader to read a card. A pulse on the *trigger wire*, from the dealer
+  board to the reader board, starts a look. The *engine* is the reader's camera or code scanner.
+* A *figure* is a value that a self-test measures for a part of the machine. If a figure is measured
+  several times, the worst value counts. The columns *warn* and *fail* have the limits of the
+  figure. `≤` marks the highest permitted value, and `≥` marks the lowest permitted value. A figure
+  is *beyond* a limit if the limit does not permit its value. If a figure is beyond the limit
+  *warn*, the report has a warning. If a figure is beyond the limit *fail*, the machine may not be
+  used. For a reader without a trigger wire, a limit in (brackets) replaces the limit before it.
+* Each figure shows whether one kind of error occurs. If this error occurs in a deal, the table
+  reports the fault in the column *fault*.
+* *Provisional* in the column *why* means: no source states this limit, so it is an estimate.
+* The *reference* is the simulated machine at its normal speed.
+* In a *round* the machine shuffles and feeds the whole set of cards, and its lift raises the
+  hands. Then a person puts the cards back into the hopper. By default a test has about five rounds,
+  which feed at least 500 cards together. *In 500* means: the number of cases for every 500 cards
+  of these rounds. The *27-lock* of the dealer board releases the hands only if every count is
+  right.
+* Names such as `read_limit_ms` are settings of the boards and of the table. FEED is the command to
+  the dealer board to feed cards.
+* `dealtable calibrate` asks people to turn the screws of the feeder's gap, the reader's light and
+  the sensors of the pockets. A clockwise turn makes the gap smaller, the light brighter, or the
+  sensor more sensitive.
 
 ## `dealtable selftest CONFIG` 整机自检
 """
@@ -28,12 +53,23 @@ _WEAR = """\
 
 ## `dealtable health STATE_DIR` 设备状况
 
-When a sign reaches the value in the column *soon*, plan the work. When it reaches the value in the
-column *now*, do the work before the next deal.
+A *sign* is a number that shows how worn a part is. `dealtable health` computes it from the table's
+journal (the table's record of events). If a sign reaches the value in the column *soon*, plan the
+work in the column *what to do*. If the sign reaches the value in the column *now*, do this work
+before the next deal. An *attempt* is one try at dealing.
 
-* *per 1000*: the number in a thousand cards, over the last 100 attempts (tries at dealing).
-* *since cleaned*, *since replaced*: the number since the part was last cleaned or replaced.
-  `--cleaned PART` and `--replaced PART` record this work.
+* *per 1000*: the sign is the number of cases in a thousand cards. It is computed from the last 100
+  attempts. Attempts before the last work on the part do not count. If the counted attempts have
+  fewer than 1000 cards, the sign has no value.
+* *since cleaned*, *since replaced*: the sign is the count since the part was last cleaned or
+  replaced. If this was never done, the count begins with the journal.
+* After you have cleaned a part, run `dealtable health STATE_DIR --cleaned PART`. After you have
+  replaced a part, run `dealtable health STATE_DIR --replaced PART`. The counts for the part then
+  begin again at 0. A replaced part also counts as clean. But `--cleaned` does not change a count
+  *since replaced*. PART is `rollers`, `reader`, `sensors`, `lift`, `motors`, `shuffler`, or `set:`
+  and the id of a set (`set:S1`).
+* A *landing* is the fall of a card into a pocket or the tray, which a light beam detects. A *look*
+  is one try of the reader to read a card.
 """
 
 

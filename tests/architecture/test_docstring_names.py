@@ -15,7 +15,7 @@ from tests.architecture import house
 
 WRITTEN_BY_PEOPLE = {"tables.toml", "profiles/NAME.toml"}
 """Files that docstrings name and the repository does not have."""
-OF_OTHERS = {"auth", "nohup", "preexec_fn", "pytest_asyncio_loop_factories", "repr"}
+OF_OTHERS = {"auth", "flock", "nohup", "preexec_fn", "pytest_asyncio_loop_factories", "repr"}
 """Names of Python, of libraries and of other programs."""
 
 _FILE = re.compile(r"[\w/.-]*\b\w+\.(?:py|md|toml|mjs)\b")

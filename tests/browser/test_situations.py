@@ -79,7 +79,7 @@ async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
     await referee.answers()
     await playing.until(lambda state: state.match.misdeals == 1)
     at = await before_table(referee.person, tables[0].id)
-    doubted = said.either("张数不符", "A player's count was wrong")
+    doubted = said.either("张数不符", "A hand had a wrong number of cards")
     again = said.either("已放行的手牌重新发", "released hands are dealt again")
     await at.says("health", said("table.health.barred", why=doubted))
     await at.says("health", said.either("模拟硬件：没有实牌", "simulated: no real card moves"))

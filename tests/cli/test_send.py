@@ -67,7 +67,7 @@ def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:
     assert run("--about", "cut").stdout.splitlines() == [
         "cut n [seat]: cut the set (切牌)",
         "",
-        "  A cut: `n` cards are taken from the top. `seat` is the seat that cut, if known.",
+        "  The number `n` of cards that a cut takes from the top, and the seat that cut, if known.",
         "",
         "  n                   a number of cards, in most rulebooks from 6 to 102",
         '  seat                a seat: "N", "W", "S" or "E" (may be left out)',

@@ -388,7 +388,7 @@ async def test_every_fault_is_told_in_words(console: RefereeConsole) -> None:
         faults = (await client.get("/api/faults")).json()
     assert faults.keys() == fault_catalogue().keys()
     assert faults["COUNT_WRONG"] == {
-        "en": "A player's count was wrong: the hands are dealt again",
+        "en": "A hand had a wrong number of cards: the hands are dealt again",
         "zh": "张数不符，重新发牌",
     }
 

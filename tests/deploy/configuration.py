@@ -36,6 +36,8 @@ SHAPES: Final[Mapping[str, type[msgspec.Struct]]] = {
 """The files whose keys are all in one type each; an event's are a rulebook's."""
 ANY: Final = "NAME"
 """What stands in a dotted name where a person gives a name of his own."""
+WHOLE_FILE: Final = "the file itself"
+"""The heading of the keys that are outside all sections."""
 _EVENT: Final = ("profile", "title_en", "title_zh", "organizer")
 
 
@@ -86,14 +88,14 @@ def page() -> str:
 def _part(file: str, part: Part) -> str:
     said = meanings()[file].get(part.name, {})
     heads = ", ".join(f"`{place}`" for place in part.places if place)
-    about = _prose(part.shape.cls)
+    about = meanings()[file].get(part.places[0] or WHOLE_FILE) or _prose(part.shape.cls)
     rows = [
         f"| `{field.encode_name}` | {_takes(field)} | {_default(field)} "
         f"| {_cell(said.get(field.encode_name, ''))} |"
         for field in part.values
     ]
     table = ["| key | takes | default | meaning |", "|---|---|---|---|", *rows]
-    return f"### {heads or 'the file itself'}\n\n{about}\n\n" + "\n".join(table)
+    return f"### {heads or WHOLE_FILE}\n\n{about}\n\n" + "\n".join(table)
 
 
 def _event() -> str:
@@ -112,7 +114,8 @@ def _event() -> str:
     return (
         f"## `event.toml`\n\n{meanings()['event.toml']['about']}\n\n"
         f"| key | takes | default | meaning |\n|---|---|---|---|\n{needed}\n\n"
-        "The rules that this file may decide. For a key that is left out, the profile decides:\n\n"
+        "This file can decide the following rules. If a rule is not in the file, the profile\n"
+        "decides it. The column *what* has the name that `dealtable rules` prints.\n\n"
         "| key | what | takes | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
     )
 
@@ -208,7 +211,7 @@ def _toml(value: Any) -> str:
 
 
 def _prose(shape: type) -> str:
-    """Return what a type says of itself, its paragraphs as they are."""
+    """Return the docstring of a type, without the spaces before its lines."""
     lines = [line.strip() for line in (shape.__doc__ or "").strip().splitlines()]
     return "\n".join(lines)
 

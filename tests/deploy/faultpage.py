@@ -103,15 +103,15 @@ def _samples(fault: CatalogueFault, language: Language) -> dict[str, object]:
 
 
 def _evidence(fault: CatalogueFault, n: int) -> str:
-    names = dict.fromkeys(_PLACEHOLDER.findall((fault.cause_en, fault.cause_zh)[n]))
-    words = more()["evidence"]
+    names = dict.fromkeys(_PLACEHOLDER.findall(fault.cause_en + fault.action_en))
+    words = more()["details"].get(fault.name, more()["evidence"])
     said = [words[name][n] for name in names if name in words]
     return ("; ", "；")[n].join(said) or _WORDS["nothing"][n]
 
 
 def _then(fault: CatalogueFault, n: int) -> str:
     if fault.code >= REFUSALS_FROM:
-        return str(more()["then"]["refused"][n])
+        return str(more()["then"].get(fault.name, more()["then"]["refused"])[n])
     named = [
         f"`{name}`"
         for name, figure in _figures()["figure"].items()

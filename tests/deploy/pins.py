@@ -20,6 +20,7 @@ PAGE: Final = ROOT / "deploy" / "WIRING.md"
 DRAWING: Final = ROOT / "deploy" / "wiring.svg"
 _HAL: Final = ROOT / "drivers" / "firmware" / "rp2_hal.py"
 _OUTLETS: Final = ("N", "W", "S", "E", "tray")
+_PLACES: Final = (*(f"pocket {seat}" for seat in _OUTLETS[:4]), "the tray")
 
 
 class Pin(NamedTuple):
@@ -57,22 +58,25 @@ USED: Final = (
 )
 """The constants that the pages below are made of."""
 _FAST: Final = {
-    "window": "a card is in the reader's window",
-    "exit": "a card is behind the gate",
-    "double": "what leaves the feeder is thicker than one card",
-    "hopper": "cards are in the hopper",
-    "tray_feed": "a card is at the tray's feeder",
-    **{f"land_{n}": f"landing beam, {outlet}" for n, outlet in enumerate(_OUTLETS)},
+    "window": "high: a card is in the reader's window",
+    "exit": "high: a card is behind the gate",
+    "double": "high: two or more cards leave the feeder together",
+    "hopper": "high: cards are in the hopper",
+    "tray_feed": "high: a card is at the tray's feeder",
+    **{
+        f"land_{n}": f"high: a card passes the landing beam of {place}"
+        for n, place in enumerate(_PLACES)
+    },
 }
 _SLOW: Final = {
-    **{f"pocket_{n}": f"cards are in pocket {outlet}" for n, outlet in enumerate(_OUTLETS[:4])},
-    "pocket_4": "cards are in the tray",
-    "lid": "the lid is open",
-    "estop": "the e-stop is pressed",
-    "lift": "the lift is fully up",
-    "lift_down": "the lift is fully down",
-    "shuffler": "cards are in the shuffler",
-    "shuffled": "high once in each pass of the shuffler",
+    **{f"pocket_{n}": f"1: cards are in pocket {seat}" for n, seat in enumerate(_OUTLETS[:4])},
+    "pocket_4": "1: cards are in the tray",
+    "lid": "1: the lid is open",
+    "estop": "1: the e-stop is pressed",
+    "lift": "1: the lift is fully up",
+    "lift_down": "1: the lift is fully down",
+    "shuffler": "1: cards are in the shuffler",
+    "shuffled": "1 for a moment after each pass of the shuffler, otherwise 0",
 }
 
 
@@ -86,27 +90,44 @@ def dealer() -> list[Pin]:
         Pin(_gp(clock), "register clock", "out", "the clock of the shift registers"),
         Pin(_gp(latch), "register latch", "out", "low: the shift registers load their inputs"),
         Pin(_gp(data), "register data", "in", "the output of the last shift register"),
-        Pin(_gp(told["SHUFFLE_PIN"]), "shuffle", "out", "the shuffler's motor, PWM 20 kHz"),
+        Pin(
+            _gp(told["SHUFFLE_PIN"]),
+            "shuffle",
+            "out",
+            "the shuffler's motor (a PWM signal of 20 kHz)",
+        ),
         Pin(
             _gp(lift[0]),
             "lift up",
             "out",
-            "the lift's bridge. If `lift up` and `lift down` are low, the lift stays",
+            "high: the lift moves up. If `lift up` and `lift down` are low, the lift stays",
         ),
-        Pin(_gp(lift[1]), "lift down", "out", "the lift's bridge"),
+        Pin(_gp(lift[1]), "lift down", "out", "high: the lift moves down"),
         Pin(
             _gp(told["SOURCE_PIN"]),
             "source",
             "out",
-            "low: feed cards from the hopper; high: from the tray",
+            "low: cards are fed from the hopper; high: cards are fed from the tray",
         ),
         Pin(_gp(told["TRIGGER_PIN"]), "trigger", "out", "connect to the reader board's `pulse`"),
-        Pin(_gp(told["ENABLE_PIN"]), "enable", "out", "high: all drives are on; low: they are off"),
-        Pin(_gp(told["SUPPLY_PIN"]), "supply", "analog", "the 24 V supply over 100 kΩ and 10 kΩ"),
+        Pin(
+            _gp(told["ENABLE_PIN"]),
+            "enable",
+            "out",
+            "high: all drives are on; low: all drives are off",
+        ),
+        Pin(
+            _gp(told["SUPPLY_PIN"]),
+            "supply",
+            "analog",
+            "the voltage of the 24 V supply, divided by 11",
+        ),
     ]
     for name, (step, way) in (("feed", feed), ("pass", pass_), ("gate", gate)):
-        pins.append(Pin(_gp(step), f"{name} step", "out", f"the {name} stepper's drive"))
-        pins.append(Pin(_gp(way), f"{name} direction", "out", f"the {name} stepper's drive"))
+        pins.append(
+            Pin(_gp(step), f"{name} step", "out", f"each pulse: one step of the {name} motor")
+        )
+        pins.append(Pin(_gp(way), f"{name} direction", "out", f"the direction of the {name} motor"))
     return sorted(pins, key=lambda pin: int(pin.at.removeprefix("GP")))
 
 
@@ -115,7 +136,7 @@ def register() -> list[Pin]:
     pins = [Pin(f"bit {bit}", name, "in", _SLOW[name]) for bit, name in enumerate(tables()["SLOW"])]
     first = len(pins)
     pins += [
-        Pin(f"bit {first + n}", f"gate {outlet}", "in", f"the gate is at {outlet}")
+        Pin(f"bit {first + n}", f"gate {outlet}", "in", f"1: the gate is at {_PLACES[n]}")
         for n, outlet in enumerate(_OUTLETS[: protocol.OUTLETS])
     ]
     return pins
@@ -126,15 +147,15 @@ def reader() -> list[Pin]:
     _, baud, tx, rx = tables()["ENGINE"]
     pins = [
         Pin(_gp(tables()["PULSE_PIN"]), "pulse", "in", "connect to the dealer board's `trigger`"),
-        Pin(_gp(tx), "engine tx", "out", f"to the reading engine, {baud} baud, 3.3 V"),
-        Pin(_gp(rx), "engine rx", "in", f"from the reading engine, {baud} baud, 3.3 V"),
+        Pin(_gp(tx), "engine tx", "out", f"data to the reading engine ({baud} baud, 3.3 V)"),
+        Pin(_gp(rx), "engine rx", "in", f"data from the reading engine ({baud} baud, 3.3 V)"),
     ]
     return sorted(pins, key=lambda pin: int(pin.at.removeprefix("GP")))
 
 
 _CONTACTS: Final = {
-    "lid": "contact to ground, closed while the lid is shut",
-    "estop": "contact to ground, closed while the e-stop is released",
+    "lid": "a contact to ground, closed while the lid is shut",
+    "estop": "a contact to ground, closed while the e-stop is released",
 }
 
 
@@ -145,8 +166,10 @@ def panel() -> list[Pin]:
         if not isinstance(field.default, int):
             continue
         out = field.name.startswith("lamp_") or field.name == "buzzer"
-        contact = _CONTACTS.get(field.name, "contact to ground, closed while the button is pressed")
-        about = "connect through a transistor; high: on" if out else contact
+        contact = _CONTACTS.get(
+            field.name, "a contact to ground, closed while the button is pressed"
+        )
+        about = "high: on (connect through a transistor)" if out else contact
         pins.append(Pin(f"GPIO{field.default}", field.name, "out" if out else "in", about))
     return pins
 

@@ -93,7 +93,7 @@ def test_the_settings_are_those_of_the_wire() -> None:
 
 
 def test_the_times_are_those_the_host_keeps() -> None:
-    rows = {row[0]: row[1] for row in table("limit", "ms", "whose", "means")}
+    rows = {row[0]: row[1] for row in table("limit", "ms", "side", "means")}
     timing = link_state.LinkLimits()
     assert rows["resend"] == ", ".join(map(str, timing.resend_ms))
     assert rows["event resend"] == f"{protocol.RESEND_MIN_MS} … {protocol.RESEND_MAX_MS}"

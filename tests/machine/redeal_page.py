@@ -35,63 +35,71 @@ LEAD_DUE = AFTER[:4]
 _HEAD = """\
 # What happens when a deal goes wrong
 
-This page shows what the table does if a deal goes wrong, for each reason and each stage of a deal.
-A test played each row of the tables in the second deal of a match. It used a whole simulated table
-in one process, and observed this table from outside. `tests/machine/test_redeal_table.py` plays
-each row again. This command writes the page:
+If a deal goes wrong, the result depends on the reason, its cause and the stage of the deal. This
+page shows these results. A row can have several stages with the same result. A test makes all this
+happen at a simulated table, in the second deal of a match (`tests/machine/test_redeal_table.py`).
+This command writes the page: `python -m tests.pages write controller/deal/REDEAL.md`.
 
-    python -m tests.pages write controller/deal/REDEAL.md
+The words of this page:
 
-*An attempt* is one try at dealing a deal. In every row the deal number, the level, the results and
-the tribute of the match stay the same. After a misdeal the same deal gets another attempt, with the
-next attempt number. Nothing else changes.
+- *An attempt* is one try at dealing a deal. *The boards* are the machine's two circuit boards. *A
+  drive* is the electronics of one motor. *The engine* is the part of the reader board that reads
+  cards. *The computer* runs the daemon (the table's program). The boards have another power supply
+  than the computer. *The path* is the way of a card from the window (the place under the reader) to
+  a pocket or the tray. At *the final count*, after the last card, the daemon compares its own count
+  of the cards with both boards' counts and sensors.
+- **Reason**: the name of the fault that ends an attempt. The same cause can have another reason at
+  another stage. In the last rows this column has *a claimed count* in place of a fault: before the
+  first lead, a player claims that a hand has a wrong number of cards. Then the hands are counted.
+  After a second claim by the same pair, only the chief referee may enter the counts.
+- **Cause**: what the test made happen.
+- **Stages.** At `committed` the table waits for the cut. At `begin` the boards get the command to
+  begin. At `shuffling` and `dealing` the cards move. At `held` the hands are complete and locked
+  in the machine. At all later stages the players have the hands. At `count_check` the players count
+  them. At `anti_check` the match checks whether tribute is due. At `tribute` the losers give cards,
+  and at `return` they get cards back. Then `play` and `result` follow.
+- **Outcome.** *misdeal*: the attempt ended for a reason that the cards can prove. *void*: the
+  attempt ended for another reason. *withdrawn*: held hands will not be released. Withdrawn hands
+  have passed the final count, so the outcome is always void. *recalled*: released hands are dealt
+  again. *hands stay held*, *hands stay released*: the attempt did not end. *refused*: the command
+  changed nothing. The error code of the refusal follows.
+- **Reasons in the journal**: the reasons in the row that ends the attempt (`verdict`, `withdrawn`
+  or `recalled`). A dash in this or a later column means that the attempt did not end.
+- **Set.** A *barred* set of cards may be used again only after a count of all its cards
+  (`clear_set`). *the same*: the set is not barred, and the next attempt uses it again.
+- **Record.** *published*: the feed has the seed, the cut and all board events of the attempt. If
+  its hands were held, the feed has their faces too. *sealed to the chief*: a power failure
+  destroyed the attempt's key. So this data is not published, and only the chief can decrypt it.
+- **Decided by**: the machine, or the role that may decide whether the attempt ends.
+- **Next**: what people do, in this order, until the next attempt begins. `acknowledge`,
+  `replace_set`, `clear_set` and `start_deal` are commands. *cards back*: people put all cards back
+  into the hopper. *another set*: they put another set into the hopper. FOREIGN_BACK bars all sets
+  with another back too, so the other set also needs `clear_set`. *board back*: the board answers
+  again. *at once*: people do nothing. *dealt by hand*: people deal, so no attempt follows. If
+  `start_deal` is not in the list, the next attempt begins automatically.
 
-The columns:
-
-**Stages.** At `committed` the table waits for the cut. `begin` is between the cut and the first
-motion. `shuffling`, `dealing` and `held` follow. At `held` the hands are complete and locked in the
-machine. After the release the stages are the phases of the match.
-
-**Outcome.**
-
-- *misdeal*: the attempt ended, and the cards prove the reason.
-- *void*: the attempt ended, and the record has no evidence of the reason. A withdrawn deal counts
-  as void for every reason, because its hands were right when they were counted.
-- *withdrawn*: the hands were held, and they will not be released.
-- *recalled*: the hands were released, and they are dealt again.
-
-**Reasons in the journal.** The reasons in the entry that ends the attempt. This entry is `verdict`,
-`withdrawn` or `recalled`.
-
-**Set.** If the set of cards is *barred*, it may be used again only after a full count
-(`clear_set`).
-
-**Record.** *published*: seed, cut, all board events and hands are on the feed. *sealed to the
-chief*: a power failure destroyed the attempt's key, so only the chief referee can open the record.
-
-**Next.** This column has the steps of people until the next attempt begins, in this order.
-`acknowledge`, `replace_set`, `clear_set` and `start_deal` are commands. *Cards back* means that
-people put all cards back into the hopper. If `start_deal` is not among the steps, the next attempt
-begins automatically. After two attempts in a row without right hands, the table calls a referee
-(TWO_MISDEALS). Then the third attempt begins only after `start_deal`.
+After an attempt that ended, the table makes another attempt at the same deal, with the next attempt
+number. If people deal by hand, the table makes no other attempt. The deal number, the level, the
+results and the tribute of the match stay the same in every row. If two attempts in a row end as
+misdeal or void, the table calls a referee (fault TWO_MISDEALS). Then the third attempt begins only
+after `start_deal`.
 """
-_COLUMNS = (
-    *("reason", "cause", "stages", "outcome", "reasons in the journal", "set", "record"),
-    "decided by",
-)
+_COLUMNS = ("reason", "cause", "stages", "outcome", "reasons in the journal", "set", "record")
 _ROW = re.compile(r"^\| (.+) \|$")
+_PAIR_COLUMNS = ("reasons", "stages", "why")
+_IMPOSSIBLE = "At these stages of a deal, no attempt of the test can end for these reasons."
 
 
 def text_of(seen: Iterable[Seen]) -> str:
     """Return the page of the observed results."""
     rows = sorted(seen, key=_place)
-    lines = [_HEAD, "## Results", "", _line((*_COLUMNS, "next")), _rule(9)]
+    lines = [_HEAD, "## Results", "", _line((*_COLUMNS, "decided by", "next")), _rule(9)]
     merged: dict[Seen, list[str]] = {}
     for row in rows:
         merged.setdefault(row._replace(stage=""), []).append(row.stage)
     for row, stages in merged.items():
         lines.append(_line((row.reason, row.how, "; ".join(stages), *row[3:])))
-    lines += ["", "## Impossible pairs", "", _line(("reasons", "stages", "why")), _rule(3)]
+    lines += ["", "## Impossible pairs", "", _IMPOSSIBLE, "", _line(_PAIR_COLUMNS), _rule(3)]
     for (where, why), reasons in _cannot(rows).items():
         lines.append(_line(("; ".join(reasons), "; ".join(where), why)))
     return "\n".join(lines) + "\n"
@@ -142,59 +150,52 @@ def why_not(reason: str, rows: Iterable[Seen]) -> dict[str, list[str]]:
 
 def _sentence(reason: str, stage: str) -> str:
     if stage == "anti_check":
-        return "this stage takes no time: the vault answers when the fourth count is confirmed"
+        return "this stage takes no time: it ends when the fourth player confirms the count"
     if stage in AFTER:
         return _AFTER.get(reason, _OUT)
     if stage == "begin" and reason in _ANY_TIME:
-        return "this stage takes no time: an event belongs to the stage before or after it"
+        return "this stage takes no time, so such an event happens at the stage before or after it"
     return _BEFORE[reason]
 
 
-_OUT = "the cards are with the players, and the machine does not detect them"
+_OUT = "the players have the cards, so no fault of a sensor or motor can end the attempt"
 _AFTER = {
-    "COUNT_WRONG": "after the first lead there is no redeal, and a claim is refused",
-    "BOARD_REFUSED": "the machine sends its boards no command",
-    "RESTARTED": "released hands do not depend on a board",
-    "NOT_NEEDED": "released hands are played, or a command orders that they are dealt again",
+    "COUNT_WRONG": "after the first lead the table refuses a claim, so this reason cannot follow",
+    "BOARD_REFUSED": "the hands are already released, so the board has nothing to refuse",
+    "RESTARTED": "the hands are already released, so the state of a board has no effect on them",
+    "NOT_NEEDED": "the hands are released, so the table refuses the command `dealt_by_hand`",
 }
 _ANY_TIME = {
     *("LID_OPENED", "ESTOP_PRESSED", "LINE_LOST", "BOARD_RESET", "STOPPED", "POWER", "RESTARTED"),
     *("ORDERED", "NOT_NEEDED"),
 }
-_FED = "cards are counted and read only during dealing, and held hands were counted before"
+_FED = "cards are read and counted only at `dealing`; at `held` the hands have passed this count"
 _BEFORE = {
     **dict.fromkeys(
         (
             *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "MISSING_CARD", "THIRD_COPY"),
             *("FOREIGN_BACK", "FACE_UP", "UNREADABLE", "TRAY_FULL", "DOUBLE_FEED", "PULSE_COUNT"),
-            *("NOT_LANDED", "BOARD_REFUSED"),
+            "NOT_LANDED",
         ),
         _FED,
     ),
-    "PATH_NOT_CLEAR": "the path is checked only when the boards begin, and at the count",
-    "POCKET_NOT_EMPTY": "the pockets are checked only when the boards begin",
-    "WRONG_POCKET": (
-        "a board reports landings only in an attempt, and no attempt has begun on the board"
-    ),
-    "EVENT_LOST": (
-        "a board reports events only in an attempt, and no attempt has begun on the board"
-    ),
-    "SENSOR_STUCK": "the sensors are compared with the cards only at the count, and for the lift",
-    "JAM": "no card is on its way",
-    "SUPPLY_LOW": "the board refuses to begin, and it reports a supply drop only in an attempt",
-    "ENGINE_LOST": (
-        "the reader refuses to begin without its engine, and held hands were read before"
-    ),
-    "DRIVE_LOST": (
-        "the board refuses to begin without a drive, and it reports a lost drive only in an attempt"
-    ),
-    "EDGES_LOST": "a board reports lost edges only in an attempt",
-    "STALL": "no motor turns, and a stuck shuffler is reported as a JAM",
+    "BOARD_REFUSED": "the test opens the release lock only before the final count of `dealing`",
+    "PATH_NOT_CLEAR": "the path is checked only at `begin`, and at the final count of `dealing`",
+    "POCKET_NOT_EMPTY": "the pockets are checked for old cards only at `begin`",
+    "WRONG_POCKET": "no attempt has begun on the board, so the board reports no landing",
+    "EVENT_LOST": "no attempt has begun on the board, so the board reports no events",
+    "SENSOR_STUCK": "the final count uses all sensors; at `held` only the lift's sensor is checked",
+    "JAM": "no card moves, so no card can be stuck",
+    "SUPPLY_LOW": "a board reports a voltage drop only in an attempt, or when it refuses to begin",
+    "ENGINE_LOST": "at `committed` the engine is not needed yet; at `held` all cards were read",
+    "DRIVE_LOST": "a board reports a lost drive only in an attempt, or when it refuses to begin",
+    "EDGES_LOST": "a board reports lost sensor signals only in an attempt",
+    "STALL": "before `dealing` only the shuffler turns, and a stall of the shuffler is a JAM",
     "BOARD_RESET": (
-        "no board has begun the attempt, and for a board that does not answer the reason "
-        "is LINE_LOST"
+        "no board has begun the attempt yet, so a restart does no harm; if the board does not "
+        "answer, the reason is LINE_LOST"
     ),
-    "COUNT_WRONG": "no player has a hand to count",
+    "COUNT_WRONG": "the players do not have the hands yet, so people cannot count the hands",
 }
 
 

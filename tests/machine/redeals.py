@@ -77,7 +77,9 @@ async def _with_the_deal(trial: TableInProcess, trouble: Trouble) -> int:
         trial.sim.world.add_fault(fault)
     await started(trial)
     number = _attempt(trial)
-    if not trouble.faults:
+    if trouble.does is not None:
+        await trouble.does(trial)
+    elif not trouble.faults:
         trial.sim.world.set_lid(True)  # without the panel only its board sees that
     await cut(trial)
     return number
@@ -202,16 +204,16 @@ def _redeal(how: str, role: Role, cmd: str, **args: Any) -> None:
     REDEALS[how] = order
 
 
-_redeal("command redeal by a referee", Role.REFEREE, "redeal")
+_redeal("a referee sends the command `redeal`", Role.REFEREE, "redeal")
 _redeal(
-    "command redeal by a referee, as the chief's verbal decision",
+    "a referee enters the chief's verbal decision with the command `redeal`",
     Role.REFEREE,
     "redeal",
     verbal=True,
     by="Chi",
 )
-_redeal("command redeal by the chief", Role.CHIEF, "redeal")
-VOID = "command void by the chief"
+_redeal("the chief sends the command `redeal`", Role.CHIEF, "redeal")
+VOID = "the chief sends the command `void`"
 _redeal(VOID, Role.CHIEF, "void")
 
 
@@ -329,7 +331,7 @@ async def _estop_out(trial: TableInProcess) -> str | None:
     if not trial.sim.world.estop:
         return None
     trial.sim.world.set_estop(False)
-    return "e-stop released"
+    return "emergency stop released"
 
 
 async def _cards_back(trial: TableInProcess) -> str | None:

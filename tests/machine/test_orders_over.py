@@ -97,7 +97,7 @@ async def test_what_was_refused_in_one_run_does_not_act_in_the_next(runs: Runs) 
         reply = await at.lasting.submit(resume)
         assert reply.error is not None
         assert reply.error.code == "OTHER_RUN"
-        assert "started again" in reply.error.message
+        assert "restarted" in reply.error.message
         assert pauses(at) != {}
         assert (await at.send_command(CHIEF, "resume")).ok  # who looks and orders it anew is heard
         assert pauses(at) == {}

@@ -255,6 +255,7 @@ AFTER = (
 )
 _ON_THE_WAY = ("committed", "shuffling", "dealing")
 _UNRELEASED = (*_ON_THE_WAY, "held")
+_FROM_BEGIN = BEFORE[1:]
 
 
 def _dealt(reason: str, how: str, *faults: str, stage: str = "dealing") -> Trouble:
@@ -265,30 +266,30 @@ TROUBLES: tuple[Trouble, ...] = (
     _dealt("COUNT_SHORT", "one card of the set is missing", "missing_card"),
     _dealt(
         "COUNT_OVER",
-        "the tray is not empty at the end",
+        "after the last card, the tray's sensor still detects a card",
         "sensor_stuck:sensor=pocket_4,value=1,at=50",
     ),
     _dealt("HOPPER_NOT_EMPTY", "the set has one card too many", "extra_card"),
     _dealt(
         "PATH_NOT_CLEAR",
-        "a card is in the window",
+        "a card is in the window when the boards begin",
         "sensor_stuck:sensor=window,value=1",
         stage="begin",
     ),
     _dealt(
         "PATH_NOT_CLEAR",
-        "the window is covered at the end",
+        "after the last card, the window's sensor still detects a card",
         "sensor_stuck:sensor=window,value=1,at=108",
     ),
     _dealt(
         "POCKET_NOT_EMPTY", "a card was left in a pocket", "left_in_pocket:pocket=2", stage="begin"
     ),
-    _dealt("WRONG_POCKET", "a card falls into the next pocket", "wrong_pocket:at=20"),
+    _dealt("WRONG_POCKET", "a card falls into the pocket beside its own", "wrong_pocket:at=20"),
     Trouble("WRONG_POCKET", "something falls into a pocket", ("shuffling", "held"), _strayed),
     _dealt("NOT_LANDED", "a card is stuck at the mouth of a pocket", "jam:at=9,place=landing"),
-    _dealt("MISSING_CARD", "one card of the set was replaced by another", "third_copy"),
-    _dealt("THIRD_COPY", "one card of the set was replaced by another", "third_copy"),
-    _dealt("FOREIGN_BACK", "one card has another back", "foreign_back"),
+    _dealt("MISSING_CARD", "a third copy of a card replaces another card", "third_copy"),
+    _dealt("THIRD_COPY", "a third copy of a card replaces another card", "third_copy"),
+    _dealt("FOREIGN_BACK", "a card with another back replaces one card", "foreign_back"),
     _dealt("FACE_UP", "a card is face up", "face_up:at=3"),
     _dealt(
         "UNREADABLE", "one card cannot be read at any try", "unreadable:face=5,times=99,repeat=true"
@@ -296,40 +297,36 @@ TROUBLES: tuple[Trouble, ...] = (
     _dealt("TRAY_FULL", "no card can be read", "unreadable:rate=1,times=9"),
     _dealt(
         "DOUBLE_FEED",
-        "the double sensor reacts to the last card each time",
+        "the sensor for double feeds reacts whenever the last card is fed",
         "sensor_stuck:sensor=double,value=1,at=108",
     ),
-    Trouble("PULSE_COUNT", "the reader counts one pulse too many", ("dealing",), _one_pulse_more),
-    Trouble(
-        "EVENT_LOST", "a board event is out of turn", ("shuffling", "dealing", "held"), _out_of_turn
-    ),
+    Trouble("PULSE_COUNT", "the reader counts one card too many", ("dealing",), _one_pulse_more),
+    Trouble("EVENT_LOST", "a board reports an impossible landing", _FROM_BEGIN[1:], _out_of_turn),
     _dealt(
-        "SENSOR_STUCK", "a pocket's sensor detects no card", "sensor_stuck:sensor=pocket_0,value=0"
+        "SENSOR_STUCK", "a full pocket is reported as empty", "sensor_stuck:sensor=pocket_0,value=0"
     ),
     _dealt(
         "SENSOR_STUCK",
-        "the lift is not detected down",
+        "the lift sensor does not detect the lift",
         "sensor_stuck:sensor=lift_down,value=0,at=50",
     ),
-    Trouble("SENSOR_STUCK", "the lift is not detected down", ("held",), _lift_not_down),
+    Trouble("SENSOR_STUCK", "the lift sensor does not detect the lift", ("held",), _lift_not_down),
     _dealt("JAM", "a card is stuck in the gate", "jam:at=9,place=gate"),
     _dealt("JAM", "the shuffler is stuck", "stall:motor=shuffle", stage="shuffling"),
     _dealt("STALL", "the gate is stuck", "stall:motor=gate,at=20"),
-    Trouble("STALL", "the lift is stuck on its way up", ("held",), _lift_stalls),
+    Trouble("STALL", "the lift stalls during the release and turns again", ("held",), _lift_stalls),
     Trouble("LID_OPENED", "the lid is opened", (*_UNRELEASED, *AFTER), _lid),
     Trouble("LID_OPENED", "the lid is open when the boards begin", ("begin",)),
-    Trouble("ESTOP_PRESSED", "the e-stop is pressed", (*_UNRELEASED, *AFTER), _estop),
-    Trouble(
-        "SUPPLY_LOW", "the motors' supply drops", ("shuffling", "dealing", "held"), _supply_sags
-    ),
-    Trouble("DRIVE_LOST", "a drive does not answer", ("shuffling", "dealing", "held"), _drive_gone),
+    Trouble("ESTOP_PRESSED", "the emergency stop is pressed", (*_UNRELEASED, *AFTER), _estop),
+    Trouble("SUPPLY_LOW", "the motors' voltage drops", _FROM_BEGIN, _supply_sags),
+    Trouble("DRIVE_LOST", "a drive does not answer", _FROM_BEGIN, _drive_gone),
     Trouble(
         "EDGES_LOST",
-        "a board loses edges of its sensors",
-        ("shuffling", "dealing", "held"),
+        "sensor signals change faster than a board can count",
+        _FROM_BEGIN[1:],
         _edges_lost,
     ),
-    Trouble("ENGINE_LOST", "the reader's engine is lost", ("shuffling", "dealing"), _engine_gone),
+    Trouble("ENGINE_LOST", "the reader's engine is off", _FROM_BEGIN[:3], _engine_gone),
     Trouble("LINE_LOST", "a board does not answer", (*_ON_THE_WAY, "held", *AFTER), _dealer_gone),
     Trouble("BOARD_RESET", "a board restarts", ("held", *AFTER), _dealer_reset),
     Trouble(
@@ -341,19 +338,19 @@ TROUBLES: tuple[Trouble, ...] = (
     Trouble(
         "STOPPED", "the daemon is stopped", (*_UNRELEASED, *AFTER), _stopped, away=_nothing_else
     ),
-    Trouble("POWER", "the daemon's power fails", _UNRELEASED, away=_keys_gone),
+    Trouble("POWER", "only the computer's power fails", _UNRELEASED, away=_keys_gone),
     Trouble(
-        "POWER", "the power of the whole table fails", (*_ON_THE_WAY, *AFTER), away=_power_gone
+        "POWER", "the computer and both boards lose power", (*_ON_THE_WAY, *AFTER), away=_power_gone
     ),
-    Trouble("BOARD_RESET", "the power of the whole table fails", ("held",), away=_power_gone),
+    Trouble("BOARD_RESET", "the computer and both boards lose power", ("held",), away=_power_gone),
     Trouble(
         "RESTARTED",
-        "the boards report another attempt than the journal",
+        "the boards report another attempt number than the journal has",
         (*_UNRELEASED,),
         away=_another_attempt,
         forgotten=True,
     ),
-    Trouble("BOARD_REFUSED", "the board's own 27-lock does not agree", ("dealing",), _not_locked),
-    Trouble("ORDERED", "command void by the chief", _UNRELEASED, _voided, decides=CHIEF),
-    Trouble("NOT_NEEDED", "the deal is dealt by hand", _UNRELEASED, _by_hand, decides=REFEREE),
+    Trouble("BOARD_REFUSED", "the dealer board's release lock is open", ("dealing",), _not_locked),
+    Trouble("ORDERED", "the chief sends the command `void`", _UNRELEASED, _voided, decides=CHIEF),
+    Trouble("NOT_NEEDED", "a person orders a deal by hand", _UNRELEASED, _by_hand, decides=REFEREE),
 )

@@ -190,7 +190,7 @@ class Table:
         return self.does(match_events.SetCut, seat=duties.cutters[0], n=n)
 
     def dealt(self, turned_to: Seat = "E") -> Self:
-        """Four right hands are there."""
+        """Four complete hands are there."""
         if self.phase is not MatchPhase.DEALING:
             self.cut()
         if self.phase is MatchPhase.TURNUP:

@@ -246,8 +246,9 @@ def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone(
     (refused,) = guandan.effects(EventRefused)
     english, chinese = (refused.refusal.text(language) for language in ("en", "zh"))
     assert english == (
-        "This is no end of a deal: North and West are no partners: enter the third place. "
-        "Enter it again: who went out, first to last: two after a double-down, else three"
+        "This cannot be the result of a deal: North and West are no partners: enter the third "
+        "place. Enter the result again: "
+        "who went out, first to last: two after a double-down, else three"
     )
     assert chinese == (
         "本副结果有误：北家与西家不是搭档：还须录入三游。"
@@ -257,5 +258,5 @@ def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone(
     for seat in (*SEATS, *SEATS[1:], *SEATS[:1]):  # on open hands, then doubling, from West on
         big_two.happens(match_events.ChoiceAnswered, seat=seat, yes=False)
     (refused,) = big_two.happens(match_events.CardsLeftEntered, left={}).effects(EventRefused)
-    assert refused.refusal.text().endswith("Enter it again: the cards that each has left")
+    assert refused.refusal.text().endswith("Enter the result again: the cards that each has left")
     assert refused.refusal.text("zh").endswith("请重新录入：各家所剩张数")

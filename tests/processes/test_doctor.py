@@ -40,7 +40,7 @@ async def test_boards_are_asked_while_nobody_holds_them_and_named_where_they_are
     await exchange(boards)
     swapped = ask_boards(load_table(boards.config))
     assert {one.fault for one in swapped.values()} == {"BOARDS_SWAPPED"}
-    assert all("Swap their cables" in one.action for one in swapped.values())
+    assert all("Swap the two cables" in one.action for one in swapped.values())
     assert (await boards.control.request("truth"))["arrived"] == 0
 
 

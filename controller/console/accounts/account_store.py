@@ -56,10 +56,10 @@ class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
-    """An account as the list of accounts shows it.
+    """An account in the list of all accounts, with the state of its PIN and invitation.
 
-    `invited_until_ms` is the time at which the unused invitation expires or expired. It is None if
-    there is no unused invitation. `has_pin` is True if the person can log in.
+    `invited_until_ms` is the time at which the unused invitation expires or expired. It is None
+    without such an invitation. `has_pin` is True if the person can log in.
     """
 
     invited_until_ms: int | None = None
@@ -67,7 +67,7 @@ class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
 
 
 class NotAllowed(Exception):
-    """An error for a request that the account may not make.
+    """The error for a refused request about an account, for example a login with a wrong PIN.
 
     `en` and `zh` are the line that explains the refusal.
     """
@@ -78,7 +78,7 @@ class NotAllowed(Exception):
 
 
 class Accounts:
-    """The accounts of a console and their sessions.
+    """The accounts of a console and their sessions, in the database.
 
     `now_ms` returns milliseconds since 1970, `entropy` returns the given number of random bytes.
     `invitation_ms` is how long an invitation is valid. Calls may block.
@@ -99,7 +99,7 @@ class Accounts:
         self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
     def invite(self, person: Account) -> str:
-        """Create or update an account, and return an invitation code. The code is shown only once.
+        """Create or update an account, and return a new invitation code. It is shown only once.
 
         The person sets the PIN with the code. An existing account keeps its PIN until the new code
         is used, and only the newest code is valid. The new role and language apply at once. A
@@ -129,11 +129,11 @@ class Accounts:
         return code
 
     def accept_invitation(self, code: str, pin: str) -> Account:
-        """Set the PIN of the invited person, and delete the invitation. Raises NotAllowed.
+        """Set the PIN of the account with the invitation `code`, and return the account.
 
-        Sessions that were started with an older PIN end, because a new PIN may mean that the old
-        one was seen. An invalid code is refused without a hash: otherwise anybody could make the
-        console compute hashes.
+        The invitation is deleted. Sessions that were started with an older PIN end, because a new
+        PIN may mean that the old one was seen. An invalid code is refused without a hash: otherwise
+        anybody could make the console compute hashes. Raises NotAllowed.
         """
         if not (pin.isascii() and pin.isdigit() and MIN_PIN_LENGTH <= len(pin) <= MAX_PIN_LENGTH):
             raise NotAllowed(
@@ -179,11 +179,14 @@ class Accounts:
         return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
-        """Raise NotAllowed if clients at `host` must wait before trying `name`. Does not block."""
+        """Raise NotAllowed if a login as `name` must wait because of wrong PINs from `host`.
+
+        This method never blocks.
+        """
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
-        """Start a session of an authenticated person, and return the token for the browser.
+        """Start a session for the account `name`, and return the session's token for the browser.
 
         `pin` is the stored hash of the PIN that was checked. It is None if the person was
         authenticated in another way. Raises NotAllowed if the account was removed since then, or
@@ -213,9 +216,7 @@ class Accounts:
         return token
 
     def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token, or None if the session or the account is not
-        valid now.
-        """
+        """Return the account of a session token, or None if the token has no valid session."""
         asked = (
             select(ACCOUNTS)
             .join(SESSIONS, SESSIONS.c.person == ACCOUNTS.c.name)
@@ -227,11 +228,11 @@ class Accounts:
         return None if row is None else _account_of_row(row)
 
     def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
-        """Add `by_ms` to the expiry times of sessions and invitations after the clock was set.
+        """Add `by_ms` to the expiry time of each session and invitation that has not expired.
 
         `before_ms` is the time of the clock before it was set. Each session and invitation keeps
-        its remaining time. Rows that had expired by then are not changed, nor are rows that expire
-        later than anything started by then could.
+        its remaining time. Not changed are rows that had expired at `before_ms`, and rows that
+        expire so late that they cannot have been created before it.
         """
         with self._engine.begin() as base:
             for table, most_ms in ((SESSIONS, SESSION_MS), (INVITATIONS, self._invitation_ms)):
@@ -253,7 +254,7 @@ class Accounts:
             base.execute(delete(SESSIONS).where(SESSIONS.c.token == _digest(token)))
 
     def remove(self, name: str) -> bool:
-        """Remove an account and end its sessions. Return whether there was such an account."""
+        """Remove an account, end its sessions, and return whether there was such an account."""
         with self._engine.begin() as base:
             # First, so that this waits for a login that is under way.
             ended = update(ACCOUNTS).where(_is_active(name)).values(active=False, pin=None)
@@ -264,7 +265,7 @@ class Accounts:
         return bool(gone.rowcount)
 
     def list_accounts(self) -> list[ListedAccount]:
-        """Return all accounts that may log in or are invited, sorted by name."""
+        """Return all accounts that were not removed, sorted by name."""
         asked = (
             select(ACCOUNTS, INVITATIONS.c.until_ms)
             .outerjoin(INVITATIONS, INVITATIONS.c.person == ACCOUNTS.c.name)
@@ -282,13 +283,13 @@ class Accounts:
             ]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return the expiry time of a person's unused invitation, or None if there is none."""
+        """Return the expiry time of `name`'s unused invitation (also a past time), or None."""
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)
 
     def has_usable_account(self) -> bool:
-        """Return whether there is an active account that has a PIN."""
+        """Return whether any account can log in: it has a PIN and was not removed."""
         asked = (
             select(ACCOUNTS.c.name).where(ACCOUNTS.c.active, ACCOUNTS.c.pin.is_not(None)).limit(1)
         )
@@ -306,9 +307,9 @@ class Accounts:
 
 
 def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) -> str:
-    """Return a string that looks like the hash of a PIN, but belongs to no account.
+    """Return a string in the form of a hash. A PIN for an unknown name is checked against it.
 
-    A check against it takes as long as a check against a real hash. Computing a real hash instead
+    This check takes as long as a check against a real hash. Computing a real hash instead
     would cost each start of the console a tenth of a second and 64 MiB.
     """
     salt, digest = (
@@ -319,7 +320,7 @@ def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) ->
 
 
 def _refuse_if_waiting(left_s: int) -> None:
-    """Raise NotAllowed if a client still has to wait `left_s` seconds."""
+    """Raise NotAllowed if the client still has to wait, that is, if `left_s` is above 0."""
     if left_s > 0:
         raise NotAllowed(
             f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
@@ -335,5 +336,5 @@ def _account_of_row(row: Row[Any]) -> Account:
 
 
 def _digest(secret: str) -> str:
-    """Return the hash that the database stores instead of a session token or an invitation code."""
+    """Return the hash of a session token or invitation code. The database has only this hash."""
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""Limits on wrong PINs: guessing a PIN takes longer than a hall is open.
+"""Waiting times after wrong PINs. They are so long that a PIN cannot be guessed in one day.
 
-Wrong PINs are counted for the name that was tried, and for the address of the client. If the owner
-of a name has logged in from an address before, wrong PINs for that name from that address are
+Wrong PINs are counted for the name that was tried, and for the address of the client. If a login as
+a name from an address has succeeded before, wrong PINs for this name from this address are
 counted separately. So wrong PINs from other addresses, however many, do not lock referees out of
 their own tablets.
 """
@@ -45,7 +45,7 @@ _FREE_ATTEMPTS: Final[dict[_Kind, int]] = {
 
 
 class LoginThrottle:
-    """A counter of wrong PINs in memory, which decides how long a client must wait.
+    """Counters of wrong PINs. They determine the waiting time before the next login.
 
     `now_ms` returns milliseconds since 1970. `secret` has random bytes, so that clients cannot find
     out which unknown names share a counter. `host` is an address, or "" if the address is not
@@ -58,24 +58,24 @@ class LoginThrottle:
         self._trusted: dict[tuple[str, str], None] = {}
 
     def wait_s(self, name: str, host: str, *, known: bool) -> int:
-        """Return for how many seconds a client must not try this name. 0 means that it may try now.
+        """Return the seconds that a client at `host` must wait before a login as `name`, or 0.
 
-        `host` is the client's address. `known` is True if an account of this name exists.
+        `known` is True if an account of this name exists.
         """
         return max(map(self._remaining_s, self._keys(name, host, known)))
 
     def address_wait_s(self, name: str, host: str) -> int:
-        """Return for how many seconds clients at this address must not try this name.
+        """Return the seconds that a login as `name` must wait because of wrong PINs from `host`.
 
-        The result does not depend on whether the name exists. 0 is returned for an address from
-        which this name has logged in before.
+        Wrong PINs for all names count, so the result does not show whether `name` exists. It is 0
+        if a login as `name` from `host` has succeeded before.
         """
         if not host or (name, host) in self._trusted:
             return 0
         return self._remaining_s(("host", "", host))
 
     def count_failure(self, name: str, host: str, *, known: bool) -> int:
-        """Count a wrong PIN. Return for how many seconds the client must not try this name."""
+        """Count a wrong PIN for `name` from `host`. Return the new waiting time in seconds."""
         for key in self._keys(name, host, known):
             wrong, until_ms = self._failures.get(key, (0, 0))
             wrong = 1 if self._now_ms() > until_ms + FORGET_AFTER_MS else wrong + 1
@@ -91,9 +91,9 @@ class LoginThrottle:
         return self.wait_s(name, host, known=known)
 
     def count_success(self, name: str, host: str) -> None:
-        """Trust the address for this name, and forget the wrong PINs of the name.
+        """Record a login as `name` from `host`: the wrong PINs for `name` are forgotten.
 
-        The wrong PINs of the address are not forgotten.
+        The address is trusted for `name` from now on. Wrong PINs counted for the address stay.
         """
         self.forget_failures(name)
         if host:
@@ -104,11 +104,11 @@ class LoginThrottle:
                 self._trusted.pop(next(iter(self._trusted)), None)
 
     def forget_failures(self, name: str) -> None:
-        """Forget the wrong PINs of a name, for example because it has a new PIN."""
+        """Forget the wrong PINs for a name, for example because its account has a new PIN."""
         self._failures.pop(("name", name, ""), None)
 
     def forget_addresses(self, name: str) -> None:
-        """Forget the trusted addresses of a name, for example because its account was removed."""
+        """Forget the addresses that are trusted for `name` after successful logins."""
         # A copy, because another thread may add an address meanwhile.
         for key in list(self._trusted):
             if key[0] == name:

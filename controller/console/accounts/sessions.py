@@ -1,4 +1,4 @@
-"""Sessions of the console, with a cache, and logouts that are pending in the database.
+"""Accounts and sessions for the event loop, with a cache and with pending logouts.
 
 `Sessions` calls the blocking `Accounts` in a thread. A logout takes effect at once, even if the
 database is unavailable. `PendingLogouts` writes it to the database as soon as possible.
@@ -30,7 +30,7 @@ _log = structlog.get_logger("console")
 
 
 class PendingLogouts:
-    """Sessions that have ended, although the database does not know this yet.
+    """Sessions that have ended, but are not yet deleted from the database.
 
     `end_session` ends one session in the database, and may block.
     """
@@ -43,11 +43,14 @@ class PendingLogouts:
         self._flush_task: asyncio.Task[None] | None = None
 
     def __contains__(self, token: str) -> bool:
-        """Return whether a session has ended, but its end is not yet stored in the database."""
+        """Return whether the session `token` has ended but is not yet deleted from the database."""
         return token in self._tokens
 
     async def add(self, token: str) -> None:
-        """End a session, and wait for the database, unless it is unavailable or too slow."""
+        """End a session at once, then wait up to LOGOUT_TIMEOUT_S for its deletion in the database.
+
+        Nothing happens if MAX_PENDING_LOGOUTS sessions already wait for their deletion.
+        """
         if len(self._tokens) >= MAX_PENDING_LOGOUTS:
             return
         self._tokens.add(token)
@@ -61,7 +64,7 @@ class PendingLogouts:
                     await self._attempted.wait()
 
     async def close(self) -> None:
-        """Stop the background task, and try again to store the ends of the sessions."""
+        """Stop the background task, and try once more to delete the ended sessions."""
         if self._flush_task is not None:
             self._flush_task.cancel()
             await asyncio.gather(self._flush_task, return_exceptions=True)
@@ -108,7 +111,7 @@ _MAX_TOKEN_LENGTH: Final = 200
 
 
 class Sessions:
-    """The accounts of a console and their sessions, for callers in the event loop.
+    """The asynchronous form of `Accounts`, with a cache of the accounts of sessions.
 
     Blocking calls run in a thread. Methods raise NotAllowed as those of `Accounts` do.
     """
@@ -132,9 +135,7 @@ class Sessions:
         )
 
     async def session_owner(self, token: str) -> Account | None:
-        """Return the account of a session token, or None if the session or the account is not
-        valid now.
-        """
+        """Return the account of a session token, or None if the token has no valid session."""
         if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None
         until_ms, known = self._cache.get(token, (0, None))
@@ -171,7 +172,7 @@ class Sessions:
             lookup.exception()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all expiry times by `by_ms`, after the clock was set by the same amount.
+        """Add `by_ms` to all expiry times, because the console's clock was changed by `by_ms`.
 
         Each session keeps its remaining time.
         """
@@ -183,7 +184,7 @@ class Sessions:
         task.add_done_callback(self._shift_tasks.discard)
 
     async def close(self) -> None:
-        """Wait until all expiry times are shifted and all pending logouts were tried."""
+        """Wait until changed expiry times are stored, then try once more to store the logouts."""
         await asyncio.gather(*self._shift_tasks, return_exceptions=True)
         await self._pending_logouts.close()
 
@@ -229,17 +230,19 @@ class Sessions:
         self._clear_cache()
 
     async def invite(self, person: Account) -> str:
-        """Create or update an account, and return its invitation code."""
+        """Create or update an account, and return a new invitation code."""
         code = await self._run_blocking(lambda: self._accounts.invite(person))
         self._clear_cache()
         return code
 
     async def invited_until_ms(self, name: str) -> int | None:
-        """Return the expiry time of a person's unused invitation, or None if there is none."""
+        """Return the expiry time of `name`'s unused invitation (also a past time), or None."""
         return await self._run_blocking(lambda: self._accounts.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:
-        """Invite the given people if no account can log in yet. Return each name with its code."""
+        """Invite the people `first` if no account can log in yet.
+
+        Return (name, invitation code) of each, or [] if an account can log in already."""
 
         def invited() -> list[tuple[str, str]]:
             if self._accounts.has_usable_account():
@@ -251,10 +254,9 @@ class Sessions:
         return await self._run_blocking(invited)
 
     async def accept_invitation(self, code: str, pin: str, host: str = "") -> tuple[Account, str]:
-        """Set the PIN of the invited person, and log them in.
+        """Set the PIN of the account with the invitation `code`, and start a session.
 
-        Return the account and a session token. The invitation is used up, and older sessions of the
-        account end.
+        Return the account and the session token. The invitation is used up. Older sessions end.
         """
 
         def accepted() -> tuple[Account, str]:
@@ -266,13 +268,13 @@ class Sessions:
         return person, token
 
     async def remove(self, name: str) -> bool:
-        """Remove an account and end its sessions. Return whether there was such an account."""
+        """Remove an account, end its sessions, and return whether there was such an account."""
         gone = await self._run_blocking(lambda: self._accounts.remove(name))
         self._clear_cache()
         return gone
 
     async def list_accounts(self) -> list[ListedAccount]:
-        """Return all accounts that may log in or are invited, sorted by name."""
+        """Return all accounts that were not removed, sorted by name."""
         return await self._run_blocking(self._accounts.list_accounts)
 
     def _clear_cache(self) -> None:

@@ -1,4 +1,4 @@
-"""Actions for whole areas: their commands to each table, their results, and their stored log.
+"""Actions for whole areas: the commands to the tables, the tables' results, and a stored log.
 
 The log stays over a restart of the console. It has the tables and the sender of each action.
 """
@@ -27,7 +27,7 @@ from controller.messages import CommandReply, Failure
 
 
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
-    """One action for an area (tables with a common clock): the same command for each table.
+    """One logged action: a command that the console sends to several tables of the area.
 
     `orders` has the id of the command for each table. `unheard` are tables of the area without a
     present state that did not need the action in their last state. Nothing was sent to them.
@@ -66,7 +66,7 @@ class AreaActionLog:
         return None if body is None else _ACTION_DECODER.decode(body)
 
     def newest(self, limit: int) -> list[LoggedAreaAction]:
-        """Return the newest actions, at most `limit`, the newest first."""
+        """Return the newest actions, at most `limit` of them, the newest first."""
         asked = (
             select(AREA_ACTION_LOG.c.body)
             .order_by(AREA_ACTION_LOG.c.at_ms.desc(), AREA_ACTION_LOG.c.id)
@@ -95,7 +95,7 @@ MAX_SHOWN_ALIKE: Final = 5
 
 
 class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The status of the command that was sent to one table for an area action.
+    """The status of an area action's command to one table.
 
     `error` is the reason if the command was not executed.
     """
@@ -106,10 +106,11 @@ class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
-    """An area action with the result of every table, for a page.
+    """An area action with the results of its tables, as a page shows it.
 
-    It is without commands that were refused and sent again. `unheard` are tables without a present
-    state that did not need the action in their last state. Nothing was sent to them.
+    A refused command is left out if a later action of the same kind has a command for the table.
+    `unheard` are tables without a present state that did not need the action in their last state.
+    Nothing was sent to them.
     """
 
     id: str
@@ -124,7 +125,7 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AreaActions:
-    """The last actions of every area (tables with a common clock), such as a start or a pause.
+    """A service that sends one command to the tables of an area, and lists the newest actions.
 
     The last action of each kind is shown, together with earlier ones that have open commands, at
     most MAX_SHOWN_ALIKE in all. `command_log` and `action_log` are the logs, and `run_blocking`
@@ -161,10 +162,10 @@ class AreaActions:
             self._executed_commands.update(await self._dispatcher.find_executed(table, orders))
 
     async def send(self, person: Account, act: LoggedAreaAction) -> dict[str, CommandReply | None]:
-        """Send an action to all its tables at once. Return each table's reply.
+        """Log an action, send its command to all its tables, and return the replies by table.
 
-        None means that it is unknown whether the table executed the command. A table executes the
-        command of one id only once. Raises RequestError.
+        A reply is None if it is unknown whether the table executed the command. A table executes
+        the command of one id only once. Raises RequestError.
         """
         async with self._log_lock:
             known = await self.find(act.id)
@@ -186,9 +187,9 @@ class AreaActions:
         return await self._send_to_tables(person, act, act.orders)
 
     def find_shown(self, action_id: str) -> LoggedAreaAction:
-        """Return an action that the pages show at present. Raises RequestError.
+        """Return the shown action that has this id, or raise RequestError if it is not shown.
 
-        An action that is not shown any more was followed by others.
+        Newer actions of the same kind and area can replace a shown action.
         """
         known = self._shown_actions.get(action_id)
         if known is None:
@@ -199,15 +200,15 @@ class AreaActions:
     async def ask_again(
         self, person: Account, act: LoggedAreaAction
     ) -> dict[str, CommandReply | None]:
-        """Request the unknown results of an action again, and send its commands that were never
-        sent.
+        """Send the action's command again to tables without a known result. Return the replies.
 
-        An unknown command is repeated in the name of the person who gave it. Raises RequestError.
+        A command that was sent before is repeated in the name of the person who gave it. Raises
+        RequestError.
         """
         return await self._send_to_tables(person, act, self._commands_without_result(act))
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaActionView]:
-        """Return the last actions of each kind of each area, the newest first."""
+        """Return the shown actions, the newest first, with the results of their tables."""
         return [
             AreaActionView(
                 id=act.id,
@@ -234,8 +235,8 @@ class AreaActions:
             return "seen", None
         return fate, error
 
-    def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
-        """Add an action to the list that the pages show.
+    def _show(self, act: LoggedAreaAction, statuses: Mapping[str, StatusAndError]) -> None:
+        """Add an action, with the status of each of its commands, to the list for the pages.
 
         Earlier actions of its kind that have no open commands are removed. If there are still too
         many of its kind, the oldest are removed too.
@@ -257,10 +258,10 @@ class AreaActions:
                     self._replaced_commands.discard(order)
                     self._executed_commands.discard(order)
         self._shown_actions[act.id] = act
-        self._status_by_command.update(fates)
+        self._status_by_command.update(statuses)
 
     def _commands_without_result(self, act: LoggedAreaAction) -> dict[str, str]:
-        """Return the commands of an action that were not sent or have no result."""
+        """Return the ids, by table, of an action's commands that have no known result."""
         return {
             table: order
             for table, order in act.orders.items()
@@ -268,7 +269,7 @@ class AreaActions:
         }
 
     async def find(self, action_id: str) -> LoggedAreaAction | None:
-        """Return the action that has this id, or None if there is none."""
+        """Return the action that has this id, even if it is not shown, or None if there is none."""
         shown = self._shown_actions.get(action_id)
         return shown or await self._run_blocking(lambda: self._action_log.find(action_id))
 
@@ -283,9 +284,9 @@ class AreaActions:
     async def _send_to_table(
         self, person: Account, act: LoggedAreaAction, table: str, command_id: str
     ) -> CommandReply | None:
-        """Send the action's command to one table, and return the reply.
+        """Send the action's command to one table. If it was sent before, ask for its result.
 
-        A refusal by the console itself has the same form as a table's reply.
+        Return the reply, or None without one. A refusal by the console has the form of a reply.
         """
         try:
             try:
@@ -310,14 +311,14 @@ class AreaActions:
         return told.reply
 
     def _note_result(self, command_id: str, result: CommandResult | None) -> None:
-        """Record the result of a command. None means that the command is being sent."""
+        """Set the status of a command of a shown action. If `result` is None, it becomes `sent`."""
         if command_id in self._status_by_command:
             self._status_by_command[command_id] = (
                 ("sent", None) if result is None else _status_of(result.reply)
             )
 
     def _note_executed(self, table: str, command_id: str) -> None:
-        """Record that a table's journal contains a command. Only the command's own table counts."""
+        """Record that `table` executed a command, if a shown action sent this command."""
         if any(act.orders.get(table) == command_id for act in self._shown_actions.values()):
             self._executed_commands.add(command_id)
 

@@ -88,9 +88,9 @@ class CommandDispatcher:
 
     `new_id` returns ids for the console's own queries. `table_key_of` and `key_folder_of` return a
     table's public key (Z85) and the folder of the console's keys for the table. `find_archived`
-    returns those of some commands that were executed according to the archived journal, with their
-    entry numbers. It may block. `on_commands_changed` is called with each table of which the
-    commands changed. `on_result` is called with a command's id: with None when the command is sent,
+    returns the entry numbers, by command id, of those commands of a table that are in the archive.
+    It may block. `on_commands_changed` is called with a table after a change of its
+    commands. `on_result` is called with a command's id: with None when the command is sent,
     then with its result. `on_executed` is called with a table and the id of a command in the
     table's journal.
     """
@@ -153,7 +153,7 @@ class CommandDispatcher:
         return self._unseal(person, table, told)
 
     async def ask_again(self, person: Account, table: str, command_id: str) -> CommandResult:
-        """Return the result of a command that has no reply, by sending it again.
+        """Return the result of an earlier command. A command without a reply is sent again.
 
         The command is sent with the same bytes and in the name of the person who gave it, so that
         it acts only once. The person who asks must have the same role or be the chief. Raises
@@ -204,7 +204,7 @@ class CommandDispatcher:
         args: Mapping[str, Any] | None = None,
         role: Role = Role.OBSERVER,
     ) -> CommandReply:
-        """Return a table's reply to a command that changes nothing.
+        """Send the query `cmd` (a command that changes nothing) to a table, and return the reply.
 
         Raises RequestError if the table does not answer.
         """
@@ -237,10 +237,10 @@ class CommandDispatcher:
         ]
 
     async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return those of the given commands that the table's journal contains, with their
-        entry numbers.
+        """Return the number of the journal entry of each executed command, by command id.
 
-        The archive is queried only for commands that are not remembered. Raises StoreError.
+        Commands without a known entry are left out. The archive is queried only for commands
+        that are not remembered. Raises StoreError.
         """
         known = self._entry_of_command.get(table, {})
         unknown = [order for order in command_ids if order not in known]
@@ -254,7 +254,7 @@ class CommandDispatcher:
         return told
 
     def note_event(self, event: PublicEvent) -> None:
-        """Record that a table executed a command, if the event reports this."""
+        """Record that a command was executed, if `event` is the entry of an executed command."""
         order = event.data.get("id")
         if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
             return
@@ -265,9 +265,9 @@ class CommandDispatcher:
         self.on_commands_changed(event.table)
 
     def _remember(self, table: str, command_id: str, n: int | None) -> None:
-        """Remember the number of the journal entry of a command.
+        """Remember that the journal entry of a command has the number `n`.
 
-        None means that the archive has no such entry, but the feed may still bring it.
+        None means that the archive has no such entry. The feed may still bring it.
         """
         seen = self._entry_of_command.setdefault(table, {})
         seen.pop(command_id, None)
@@ -276,9 +276,9 @@ class CommandDispatcher:
         seen[command_id] = n
 
     async def close(self) -> None:
-        """Cancel the commands that have no reply yet.
+        """Cancel the task of every command that still waits for its reply.
 
-        Their results stay unknown until a person asks again.
+        The results of these commands stay unknown until a person asks again.
         """
         waiting = [known.task for known in self._pending.values()]
         for task in waiting:
@@ -313,7 +313,7 @@ class CommandDispatcher:
         return await self._send_logged(given, again=False)
 
     async def _use_store(self, call: Callable[[], Result]) -> Result:
-        """Return the result of a database call that must succeed before a command is sent.
+        """Run a database call that must succeed before a command is sent, and return its result.
 
         Raises RequestError if the database fails.
         """
@@ -329,7 +329,7 @@ class CommandDispatcher:
     ) -> ClientCommand:
         """Return the command of a request, signed with the key of the person's role.
 
-        Raises RequestError if the table's run is unknown.
+        Raises RequestError if the table's run is unknown, or if the command cannot be signed.
         """
         state = self._require_table(table).state
         boot = state.boot if state is not None else await self._query_boot(table, person.role)
@@ -391,7 +391,10 @@ class CommandDispatcher:
         return CommandResult(reply)
 
     def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
-        """Report the result of a command whose task has ended. The caller may be gone already."""
+        """Forget a command's task that has ended. Call `on_result` and `on_commands_changed`.
+
+        A task that failed before it sent the command, or was cancelled, has no `on_result` call.
+        """
         del self._pending[command_id]
         was_out = command_id in self._sent_ids
         self._sent_ids.discard(command_id)
@@ -410,7 +413,7 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return a command's result, and decrypt its encrypted part if the person is the chief."""
+        """Return `command_result`. If `person` is a chief, open the sealed part of the result."""
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result
@@ -424,7 +427,7 @@ class CommandDispatcher:
 
 
 class _PendingCommand(NamedTuple):
-    """A command that has no reply yet. It continues even if no caller waits for it."""
+    """A command without a reply yet. Its task continues even if no caller waits for the result."""
 
     person: str
     table: str
@@ -441,7 +444,7 @@ def _request_of(given: LoggedCommand) -> ConsoleCommandRequest:
 
 
 def id_taken(command_id: str) -> RequestError:
-    """Return the error for an id that another command already has."""
+    """Return the error for an id that another command or action already has."""
     return RequestError(
         409, f"{command_id} is the id of another command", f"{command_id}是另一命令的编号"
     )

@@ -47,9 +47,9 @@ class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """A table's reply to a command, or None if it is unknown whether the command was executed.
+    """The result of a command: the table's reply, or the reason why there is no reply.
 
-    `why` is the reason why there is no reply.
+    Without a reply, it is unknown whether the table executed the command.
     """
 
     reply: CommandReply | None = None
@@ -61,7 +61,7 @@ class CommandResult(msgspec.Struct, frozen=True):
 
 
 class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A signed command, and the table's reply to it.
+    """A signed command, and the table's reply to it if there is one.
 
     If `reply` is None, it is unknown whether the command was executed. `at_ms` is the time of the
     command, by the console's clock.
@@ -82,7 +82,7 @@ class CommandLog:
         self._engine = engine
 
     def find(self, command_id: str) -> LoggedCommand | None:
-        """Return the command that has this id, or None if there is none."""
+        """Return the logged command that has this id, or None if there is none."""
         with self._engine.connect() as base:
             row = base.execute(
                 select(COMMAND_LOG).where(COMMAND_LOG.c.id == command_id)
@@ -90,7 +90,7 @@ class CommandLog:
         return None if row is None else _logged_command(row)
 
     def write(self, logged: LoggedCommand) -> None:
-        """Store a command durably before it is sent. Its id must be new."""
+        """Store a new command in the log, on the disk. The caller sends it only after that."""
         row = {
             "id": logged.command.id,
             "table_id": logged.table,
@@ -103,7 +103,7 @@ class CommandLog:
             base.execute(insert(COMMAND_LOG).values(row))
 
     def write_reply(self, command_id: str, reply: CommandReply) -> None:
-        """Store the reply of a table unchanged. Sealed parts stay sealed."""
+        """Store a table's reply to a command in the log. Sealed parts stay sealed."""
         body = msgspec.json.encode(reply)
         with self._engine.begin() as base:
             base.execute(

@@ -1,4 +1,4 @@
-"""Transfer of a match to another table (转台): the match leaves, is fetched, and is taken over.
+"""Transfer of a match (转台): the old table stops the match, and the new table continues it.
 
 The command dispatcher sends every command, in the name of one person. After an interruption, the
 same call continues. Executed commands are not sent twice, and a match that has left is only fetched
@@ -45,7 +45,10 @@ class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """The progress of a transfer. `match` is the transferred match once the transfer is done."""
+    """The steps of a transfer with their status.
+
+    `match` is the id of the match at its new table, or None if a step failed.
+    """
 
     steps: list[TransferStep]
     done: bool = False
@@ -53,7 +56,7 @@ class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that has left its `table` for the table `to`."""
+    """A match that has left the table `table` for the table `to`."""
 
     table: str
     match: str
@@ -61,7 +64,7 @@ class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """Another table that can take part in a transfer, with a remark for the person."""
+    """The table at the other end of a transfer. `en` and `zh` have its number or its match."""
 
     table: str
     en: str = ""
@@ -69,7 +72,7 @@ class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The transfers that are possible for a table's match.
+    """The transfers that are possible to and from one table.
 
     `left` is a match that has left this table and has not arrived. `tables` are tables that can
     take this table's match. `incoming` are tables from which a match has left for this table.
@@ -83,7 +86,7 @@ class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
 class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A person's request to transfer a match to the table `to`.
 
-    `by` is the chief who approved it orally, if the person is not the chief.
+    `by` is the chief who approved the transfer orally, if the person is not the chief.
     """
 
     id: Annotated[
@@ -94,7 +97,7 @@ class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class _StepFailed(Exception):
-    """An error for a step that a table refused, or whose result is unknown."""
+    """An error for a transfer step that a table refused, or that has no known result."""
 
     def __init__(self, step: TransferStep) -> None:
         super().__init__(step.en)
@@ -123,9 +126,9 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the transfers that are possible for a table now.
+        """Return the transfers of matches from and to a table that are possible now.
 
-        They follow from the states of the tables and from the archive.
+        They depend on the states of the tables and on the archive.
         """
         here = self._tables.snapshot(table).state
         left = await self._read(lambda: self._departed_match(table))
@@ -157,9 +160,9 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Execute those steps of a transfer that are not done yet.
+        """Execute the steps of a transfer that are not done yet, and return every step's status.
 
-        Return every step with its status. Raises RequestError.
+        Raises RequestError.
         """
         verify = self._verify_key_of(table)
         if verify is None:
@@ -196,7 +199,7 @@ class MatchTransfer:
     async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[TransferStep]
     ) -> list[dict[str, Any]]:
-        """Request the match's signed data, part by part, from the table that the match left."""
+        """Request all parts of the signed data of the match that left `table`, and return them."""
         parts: list[dict[str, Any]] = []
         count = 1
         while len(parts) < count:
@@ -222,7 +225,7 @@ class MatchTransfer:
         extra_args: dict[str, Any],
         steps: list[TransferStep],
     ) -> str | None:
-        """Send the parts of the data to the other table. Return the match that it then has."""
+        """Send all parts of a match's data to the new table, and return the match's id there."""
         match: str | None = None
         for number, part in enumerate(parts, 1):
             step = TransferStep(
@@ -242,7 +245,7 @@ class MatchTransfer:
         return match
 
     def _departed_match(self, table: str) -> DepartedMatch | None:
-        """Return the match that left a table and has not arrived, according to the archive."""
+        """Return a table's last match if this match left the table but has not arrived, or None."""
         n = self._archive.last_number_of(table, _MATCH_BOUNDARY_KINDS)
         gone = self._entry(table, n)
         if gone is None or gone.kind != "transferred":
@@ -280,10 +283,7 @@ _NOT_SIGNED_BY_TABLE: Final = Words(
 
 
 def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
-    """Return the result that a table's reply contains.
-
-    Raises _StepFailed if the step was not executed.
-    """
+    """Return the result in `reply`, or raise _StepFailed if `reply` has an error or is None."""
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:
@@ -305,7 +305,7 @@ def _check_signature(step: TransferStep, part: dict[str, Any], verify: str) -> N
 
 
 def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
-    """Return how many parts the match's data has. Raises _StepFailed if this part lacks a field."""
+    """Return how many parts a match's data has, or raise _StepFailed if `part` is invalid."""
     count = part.get("parts")
     if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
         raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE))

@@ -1,4 +1,4 @@
-"""Keys and clients for connections to tables: one key for each role, from a folder."""
+"""Clients that connect to tables, and their keys. A folder has one key file for each role."""
 
 import asyncio
 import base64
@@ -22,12 +22,12 @@ from controller.words import roles_with_article
 
 
 def secret_key_file(folder: Path, role: Role) -> Path:
-    """Return the path of the secret key file of a role."""
+    """Return the path that the secret key file of a role has in `folder`."""
     return folder / f"{role.value}.key_secret"
 
 
 def load_certificate(folder: Path, role: Role) -> Certificate:
-    """Return the certificate of a role with its secrets. Raises RosterError."""
+    """Return the certificate of a role with its secret keys. Raises RosterError."""
     file = secret_key_file(folder, role)
     found = read_certificate(file)
     if found.curve_secret is None or found.sign is None:
@@ -38,7 +38,7 @@ def load_certificate(folder: Path, role: Role) -> Certificate:
 
 
 def load_identity(folder: Path, role: Role) -> ClientIdentity:
-    """Return the console's key for a table and a role. Raises RequestError if there is none."""
+    """Return the keys of a role from a folder. Raises RequestError if they are missing."""
     try:
         own = load_certificate(folder, role)
     except RosterError as missing:
@@ -51,10 +51,10 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's result after decrypting the part that only this role's key can open.
+    """Return a command's result with the sealed part decrypted, if the key of `role` opens it.
 
-    The opened part is in `hand` and is not stored. If this key does not open the sealed part, the
-    result is unchanged.
+    The opened part is in `hand` and is not stored. If there is no sealed part, or this key does not
+    open it, the result is unchanged.
     """
     box = result.get("sealed")
     if not isinstance(box, str):
@@ -95,7 +95,7 @@ class TableClients:
         self._closing: set[asyncio.Task[None]] = set()
 
     def client_for(self, table: str, role: Role) -> "_PooledClient":
-        """Return the client for a table and a role.
+        """Return the pool's client for a table and a role. The pool creates it if needed.
 
         Raises KeyError for an unknown table, and RequestError if there is no key.
         """
@@ -122,7 +122,7 @@ class TableClients:
         await asyncio.gather(*left, *self._closing, return_exceptions=True)
 
     def _retire(self, key: tuple[str, Role], kept: "_PooledClient") -> None:
-        """Remove a client from the pool, and close it after its callers have finished."""
+        """Remove a client from the pool now, and close it later, when its callers have finished."""
         if self._open.get(key) is kept:
             del self._open[key]
             task = asyncio.create_task(_close_later(kept))
@@ -138,7 +138,7 @@ async def _close_later(kept: "_PooledClient") -> None:
 
 
 class _PooledClient:
-    """A client that leaves the pool after some time without use."""
+    """A client that leaves the pool after a time without use, or if its table does not answer."""
 
     def __init__(
         self, client: Client, line: ConfiguredTable, retire: Callable[["_PooledClient"], None]
@@ -148,7 +148,7 @@ class _PooledClient:
         self._idle_timer = self._start_idle_timer()
 
     async def send(self, command: ClientCommand) -> CommandReply:
-        """Send a command unchanged, and return the table's reply. Raises NoAnswer, BadAddress."""
+        """Send a signed command, and return the table's reply. Raises NoAnswer, BadAddress."""
         self._idle_timer.cancel()
         self._idle_timer = self._start_idle_timer()
         try:

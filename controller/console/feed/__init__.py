@@ -1,5 +1,4 @@
-"""Feeds of the tables: received states and events, their freshness, and requests for missing
-events.
+"""Feeds of the tables: received states and events, freshness, and requests for missed events.
 
 `table_feeds` has the last state of all tables, and `feed_sockets` their sockets. `message_checks`
 and `journal_positions` are pure: they check messages and signed heads, and compute how much of a

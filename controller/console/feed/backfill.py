@@ -1,4 +1,4 @@
-"""Requests to the tables for missing events, a few tables at a time, until nothing is missing."""
+"""Requests for events that the console has missed, sent to a few tables at a time."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -61,17 +61,17 @@ class Backfill:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the connected tables whose events may be missing in the archive."""
+        """Return the connected tables with events that may be missing in the archive."""
         return frozenset(
             t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
         )
 
     def ask_soon(self, table: str) -> None:
-        """Request a table's missing events after a short delay."""
+        """Schedule a request for a table's missing events after a short delay (SETTLE_DELAY_S)."""
         self._ask_in(table, SETTLE_DELAY_S)
 
     def ask_later(self, table: str) -> None:
-        """Request a table's missing events after a long delay."""
+        """Schedule a request for a table's missing events after a long delay (AUDIT_DELAY_S)."""
         self._ask_in(table, AUDIT_DELAY_S)
 
     def note_connected(self, table: str) -> None:
@@ -82,7 +82,7 @@ class Backfill:
         self._ask_in(table, 0)
 
     def note_disconnected(self, table: str) -> None:
-        """Record that a table is disconnected, and cancel its requests."""
+        """Record that a table is disconnected, and cancel all requests to it."""
         self._connected.discard(table)
         timer = self._timers.pop(table, None)
         if timer is not None:
@@ -112,8 +112,9 @@ class Backfill:
         return self._intake.completeness(table).may_be_incomplete
 
     def _ask_in(self, table: str, after_s: float) -> None:
-        """Schedule a request to a table, unless a request is already scheduled for an earlier
-        time.
+        """Schedule a request to a table in `after_s` seconds, unless an earlier one is scheduled.
+
+        Do nothing if the table is not connected, or if requests are paused.
         """
         if table not in self._connected or self._is_paused:
             return
@@ -159,7 +160,7 @@ class Backfill:
                 self._failure_count.pop(table, None)
 
     async def _fill(self, table: str, fetch_events: FetchEvents) -> None:
-        """Request a table's missing events page by page, until there are no more.
+        """Request a table's missing events page by page, and pass them to the intake.
 
         The next page is requested while the last one is written.
         """
@@ -190,7 +191,7 @@ ANSWER_TIMEOUT_S: Final = 8.0
 
 
 def endpoints_of(configured: ConfiguredTable) -> Endpoints:
-    """Return the addresses and the public key of a table."""
+    """Return a table's addresses and public key from its configuration."""
     return Endpoints(
         table=configured.id,
         feed=configured.feed,

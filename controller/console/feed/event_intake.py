@@ -1,4 +1,4 @@
-"""Intake of the tables' events to the store, with the completeness of each table's past."""
+"""Collector that passes the tables' events to the database, and records possible gaps."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -28,12 +28,12 @@ MAX_GATHERED_BYTES: Final = 1 << 20
 
 
 class EventIntake:
-    """A collector of received events and signed heads, which `flush` passes to the database writer.
+    """A collector that passes the tables' events and signed heads to the database writer.
 
-    When many bytes are collected, `flush` is called automatically. `marks` are the marks on the
-    disk. `on_event` is called once for every event in a run of the console: when the event arrives,
-    or when a table's answer contains a missing event. So the events are not always in order.
-    `on_gap` is called with each table that must be asked for missing events.
+    `flush` does that. It is also called automatically when many bytes are collected. `marks` are
+    the marks on the disk. `on_event` is called once for every event in a run of the console: when
+    the event arrives, or when a table's answer contains a missing event. So the events are not
+    always in order. `on_gap` is called with each table that must be asked for missing events.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class EventIntake:
         self._bytes = 0
 
     def completeness(self, table: str) -> Completeness:
-        """Return up to which entry no public entry of a table is missing here."""
+        """Return a table's completeness: its mark, and whether later entries may be missing."""
         past = self._completeness.get(table)
         return past or Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
 
     def add_event(self, stored: StoredEvent) -> None:
-        """Add an event that was received in a table's feed."""
+        """Collect an event of a feed, and call `on_gap` if events before it may be missing."""
         event, before = stored.event, self.completeness(stored.event.table)
         self._events.append(replace(stored, journal=before.mark.journal))
         after = self._completeness[event.table] = of.with_event(before, event)
@@ -76,19 +76,19 @@ class EventIntake:
             self.flush()
 
     def add_head(self, head: KeptHead) -> None:
-        """Add a signed head (a signed hash of the journal's last entry), for the next `flush`."""
+        """Collect a signed head, which the next `flush` passes to the writer."""
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
-        """Return whether events of a table may be missing, if `head` is its journal's last hash."""
+        """Return whether a table with the journal head `head` may have events after its mark."""
         return of.may_have_more_events(self.completeness(table), head)
 
     def mark_gap(self, table: str) -> None:
-        """Record that events of a table may have been missed while it was not connected."""
+        """Record that events of a table may be missing, for example after an interruption."""
         self._completeness[table] = replace(self.completeness(table), may_be_incomplete=True)
 
     def flush(self) -> None:
-        """Pass the collected events to the writer. Events that it refuses are requested later."""
+        """Pass the collected events and heads to the writer. Refused events are requested later."""
         if not self._events and not self._heads:
             return
         kept, marks, heads = self._events, self._marks, self._heads
@@ -105,7 +105,7 @@ class EventIntake:
                 self._on_gap(table)
 
     def note_written(self, marks: Mapping[str, JournalMark]) -> None:
-        """Record up to which entry each journal is on the disk.
+        """Record the marks up to which the tables' events are now on the disk.
 
         Events up to these marks are not requested again.
         """
@@ -114,18 +114,19 @@ class EventIntake:
             self._forget_announced(table, mark)
 
     def forget_table(self, table: str) -> None:
-        """Forget the state of a table, except what is on the disk."""
+        """Delete the data on a table's events from memory. The mark on the disk remains."""
         self._completeness.pop(table, None)
         self._announced_ahead.pop(table, None)
 
     def begin_fill(self, table: str) -> Completeness:
-        """Record that a request for missing events begins. Return the journal's completeness."""
+        """Forget a table's gaps, because a request will fill them, and return the completeness."""
         past = self._completeness[table] = of.with_fill_begun(self.completeness(table))
         return past
 
     def restart_journal(self, table: str) -> JournalMark:
-        """Begin a new journal for a table whose entries contradict the stored ones, and return
-        its mark.
+        """Begin a new journal for a table, and return the mark at the start of the new journal.
+
+        It is called if a table's entries contradict the stored ones.
         """
         past = self.completeness(table)
         self._forget_announced(table, past.mark)  # Its numbers come again, for other events.
@@ -133,12 +134,11 @@ class EventIntake:
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Queue one page (a group of missing events) that a table has returned.
+        """Queue a page of missing events for the writer, or return None if the queue is full.
 
-        Return None if the queue is full.
-
-        No event is missing before the page. Events that were collected earlier are queued first, so
-        that no mark overwrites a later mark.
+        The future is done when the page is stored. No event may be missing between the mark and the
+        page. Events that were collected earlier are queued first, so that no mark overwrites a
+        later mark.
         """
         self.flush()
         past, last = self.completeness(table), page[-1].event
@@ -156,10 +156,9 @@ class EventIntake:
         return done
 
     def finish_fill(self, table: str, mark: JournalMark, head: str) -> Completeness:
-        """Record that a table has returned all events up to `mark`.
+        """Record the end of a request that returned a table's missing events up to `mark`.
 
-        `head` is the head of its journal when the request began. Returns the completeness of the
-        journal.
+        Return the new completeness. `head` was the journal's head when the request began.
         """
         past = self._completeness[table] = of.with_fill_finished(
             self.completeness(table), mark, head
@@ -169,7 +168,7 @@ class EventIntake:
         return past
 
     def _forget_announced(self, table: str, mark: JournalMark) -> None:
-        """Forget which events were passed to `on_event`, up to a mark (an entry number)."""
+        """Forget which of the events up to `mark` were already passed to `on_event`."""
         told = self._announced_ahead.pop(table, None)
         if told and (later := {n for n in told if n > mark.n}):
             self._announced_ahead[table] = later

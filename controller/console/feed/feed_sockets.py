@@ -1,4 +1,4 @@
-"""Sockets of the tables' feeds: a SUB socket and a monitor for each, on one ZeroMQ context.
+"""Sockets of the tables' feeds. Each table has a socket for messages and a connection monitor.
 
 asyncio's own ZeroMQ sockets cost several times as much for each message. Here one selector watches
 all sockets, the event loop watches the selector, and all waiting messages are read at once, about
@@ -90,7 +90,7 @@ class FeedSockets:
         self._watch()
 
     def open(self, table: str, address: str, keys: CurveKeys) -> None:
-        """Connect to a table that is not connected yet. Raises BadAddress."""
+        """Connect to a table, which must not be connected yet. Raises BadAddress."""
         line = _TableConnection(self, table, address, keys)
         self._connections[table] = line
         self._selector.register(line.socket.fileno(), selectors.EVENT_READ, line.read)
@@ -107,7 +107,7 @@ class FeedSockets:
             line.close()
 
     def close(self) -> None:
-        """Disconnect from all tables. No timer remains, and no thread without other sockets."""
+        """Disconnect from all tables, and close the ZeroMQ context. No timer remains."""
         for table in list(self._connections):
             self.close_table(table)
         self._loop.remove_reader(self._selector)
@@ -135,7 +135,7 @@ class FeedSockets:
         self._on_read()
 
     def _read_soon(self, line: "_TableConnection") -> None:
-        """Schedule a read of a connection whose descriptor may have signalled already."""
+        """Schedule a read of a connection that may already have messages."""
         self._unread.add(line)
         if self._read_timer is None:
             self._loop.remove_reader(self._selector)
@@ -143,9 +143,9 @@ class FeedSockets:
 
 
 def _has_message(socket: "zmq.Socket[bytes]") -> bool:
-    """Return whether a socket has a message.
+    """Return whether a socket has a message that was not read yet.
 
-    If not, its descriptor will signal the next message.
+    If not, the socket's descriptor will signal the next message.
     """
     return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
 
@@ -173,7 +173,7 @@ class _TableConnection:
             raise BadAddress(f"{address} or its key cannot be used: {error}") from error
 
     def read(self) -> None:
-        """Read the messages of the feed that have arrived.
+        """Read the waiting messages of the feed, up to the limits for one turn.
 
         The first message is read without a check, because usually one is there, and a check costs a
         quarter of a message.

@@ -1,4 +1,4 @@
-"""Completeness of the stored events of a table. This module is pure.
+"""Pure functions for the completeness and the order of a table's received events.
 
 A feed contains only public entries, but the chain of heads also runs over private entries. So an
 event that does not follow the last entry directly may have private entries before it, or public
@@ -22,7 +22,7 @@ JOURNAL_START: Final = JournalMark(0, "0" * 64)
 
 
 class Completeness(msgspec.Struct, frozen=True, gc=False):
-    """The completeness of a stored journal: up to `mark` no public entry is missing.
+    """The completeness of a table's received events: no event up to `mark` is missing.
 
     `may_be_incomplete` is True if an entry after the mark may be missing. `newest_unlinked` is the
     number of the newest received event that did not follow the mark. `confirmed_head` is the head
@@ -36,7 +36,11 @@ class Completeness(msgspec.Struct, frozen=True, gc=False):
 
 
 def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
-    """Return the updated completeness after an event was received in the table's feed."""
+    """Return `completeness` after the console has received `event`.
+
+    If `event` is the next entry after the mark, it becomes the mark. The event of the mark itself
+    changes nothing. With any other event, events before it may be missing.
+    """
     mark = completeness.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
         return replace(completeness, mark=mark_at(mark, event))
@@ -50,38 +54,35 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
-    """Return a mark at the entry `event`, in the same journal as `mark`."""
+    """Return the mark at the entry of `event`, in the journal to which `mark` belongs."""
     return JournalMark(event.n, event.head, mark.journal)
 
 
 def may_have_more_events(completeness: Completeness, head: str) -> bool:
-    """Return whether events of a table may be missing, if `head` is its journal's last hash."""
+    """Return whether a table with the journal head `head` may have events after the mark."""
     return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
 def fill_start(mark: JournalMark) -> int:
-    """Return the number of the entry before the mark, after which missing events are requested."""
+    """Return the argument `since` of a request that returns the entry of the mark first."""
     return max(mark.n - 1, 0)
 
 
 def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
-    """Return True if the first received event is the mark's entry, or if the mark has none."""
+    """Return whether `page` begins with the mark's entry. If the mark has no entry, return True."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
-    """Return the knowledge about missing events after the console has begun to request them.
-
-    Gaps are noted again from now on.
-    """
+    """Return `completeness` without known gaps, because a request will fill these gaps."""
     return replace(completeness, may_be_incomplete=False, newest_unlinked=0)
 
 
 def with_new_journal(completeness: Completeness) -> Completeness:
-    """Return the completeness for a table whose entries contradict the stored ones.
+    """Return `completeness` for a new, empty journal that replaces the table's stored journal.
 
-    Nothing of it is stored. It counts as another journal, even if the table rewrote only the end of
-    the old one.
+    It is called if a table's entries contradict the stored ones. The new entries count as another
+    journal, even if the table rewrote only the end of the old one.
     """
     return replace(
         completeness,
@@ -91,8 +92,7 @@ def with_new_journal(completeness: Completeness) -> Completeness:
 
 
 def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:
-    """Return the knowledge about missing events after the console has received all events up to
-    `mark`.
+    """Return `completeness` after a request that returned all missing events up to `mark`.
 
     `head` is the head of the table's journal when the request began.
     """
@@ -116,7 +116,7 @@ class JournalPosition(msgspec.Struct, frozen=True, gc=False):
     time: str
 
     def is_before(self, other: "JournalPosition") -> bool:
-        """Return whether this event happened before the other event.
+        """Return whether the event at this position happened before the event at `other`.
 
         Raises ValueError for an invalid time stamp.
         """
@@ -133,9 +133,9 @@ def position_of(event: PublicEvent) -> JournalPosition:
 
 
 def insert_in_order(known: list[PublicEvent], event: PublicEvent, limit: int) -> None:
-    """Insert an event into a list that is sorted from oldest to newest.
+    """Insert an event into a sorted list, oldest first, and keep only the newest `limit` events.
 
-    Only the newest `limit` events stay. An event that is already in the list changes nothing.
+    An event that is already in the list changes nothing.
     """
     at, own = len(known), position_of(event)
     if at >= limit and own.is_before(position_of(known[0])):

@@ -1,4 +1,4 @@
-"""Checks of feed messages: the right table, the right version, and storable values. Pure.
+"""Checks that a feed message has the right table and version, and storable values. Pure.
 
 An attacker who controls a table's gateway may send anything. A rejected message is counted, and is
 neither shown nor stored.
@@ -48,7 +48,7 @@ class MessageRejected(Exception):
 
 
 def parse_state(body: bytes, table: str) -> PublicState:
-    """Return the public state in a message of a table's feed. Raises MessageRejected."""
+    """Return the public state in a message of the feed of `table`. Raises MessageRejected."""
     if len(body) > MAX_STATE_BYTES:
         raise MessageRejected("junk")
     state = _require_own(_decode(_STATE_DECODER, body), table)
@@ -59,7 +59,7 @@ def parse_state(body: bytes, table: str) -> PublicState:
 
 
 def parse_event(body: bytes, table: str) -> PublicEvent:
-    """Return the public event in a message of a table's feed. Raises MessageRejected."""
+    """Return the public event in a message of the feed of `table`. Raises MessageRejected."""
     return _require_storable(_require_own(_decode(_EVENT_DECODER, body), table))
 
 
@@ -76,9 +76,7 @@ def convert_event(value: object, table: str) -> PublicEvent:
 
 
 def is_storable_head(signed: SignedHead, time: str) -> bool:
-    """Return whether a signed head and the time stamp of its state have a form that can be
-    stored.
-    """
+    """Return whether a signed head, and `time` of the state that contained it, can be stored."""
     return bool(
         0 <= signed.n <= _MAX_N
         and _HEAD_PATTERN.fullmatch(signed.head)
@@ -140,7 +138,7 @@ _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class RejectionCounts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The number of rejected messages of a table's feed since the console started.
+    """Counts of the rejected messages of a table's feed since the console started.
 
     `other_tables` counts messages about another table, and `other_table` is the last table named in
     them. `unsigned_heads` counts signed heads that the table's key did not sign.
@@ -159,7 +157,7 @@ class RejectionCounts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> RejectionCounts:
-    """Return the counts with one more rejected message."""
+    """Return `counts` with one more message, rejected for the reason in `wrong`."""
     if wrong.reason == "other_table":
         return replace(
             counts, other_tables=counts.other_tables + 1, other_table=wrong.other_table[:24]
@@ -170,11 +168,11 @@ def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> Rejectio
 def check_signed_head(
     configured: ConfiguredTable, time: str, signed: SignedHead
 ) -> KeptHead | None:
-    """Return a signed head in the form in which it is stored, or None if it is not valid.
+    """Return a signed head in its stored form, or None if its values or signature are not valid.
 
-    It is not valid if the table's key did not sign it. `time` is the time stamp of the state that
-    contained it. If the configuration does not contain the table's verification key, the signature
-    is not checked.
+    The table's own key must have signed it. `time` is the time stamp of the state that contained
+    it. If the configuration does not contain the table's verification key, the signature is not
+    checked.
     """
     if not is_storable_head(signed, time):
         return None

@@ -119,7 +119,7 @@ class TableFeeds:
         self._on_event: Listeners[PublicEvent] = Listeners()
 
     async def __aenter__(self) -> Self:
-        """Load the stored marks, and start to read the feeds. Raises StoreError."""
+        """Load the stored marks, and begin to read the feeds. Raises StoreError."""
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         self._loop, self._next_flush_s = asyncio.get_running_loop(), 0.0
         self._last_check_s = self._loop.time()
@@ -161,12 +161,12 @@ class TableFeeds:
 
     @property
     def context(self) -> "zmq.Context[Any]":
-        """Return the ZeroMQ context for clients of these tables. Close them before this exits."""
+        """Return the ZeroMQ context for the clients of tables. They must close before the feeds."""
         return self._sockets.context
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the ids of all tables, sorted with table 2 before table 10."""
+        """Return the ids of all tables in natural order: table 2 comes before table 10."""
         return tuple(self._feeds)
 
     @property
@@ -176,7 +176,7 @@ class TableFeeds:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the tables whose events may be missing in the archive."""
+        """Return the connected tables with events that may be missing in the archive."""
         return self._backfill.incomplete_tables
 
     def add(self, configured: ConfiguredTable) -> None:
@@ -196,18 +196,22 @@ class TableFeeds:
         self._publish_change(configured.id)
 
     def remove(self, table: str) -> None:
-        """Disconnect from a table and forget it, except what is stored. Raises KeyError."""
+        """Disconnect from a table and remove the table. Stored data remain. Raises KeyError."""
         del self._feeds[table]
         self._disconnect(table)
         self._publish_change(table)
 
     def snapshot(self, table: str) -> TableSnapshot:
-        """Return what is known of a table at present. Raises KeyError for an unknown table."""
+        """Return a table's last received state and its contact times. Raises KeyError."""
         self._check_for_stall()
         return self._feeds[table].snapshot
 
     def freshness(self, table: str) -> tuple[Freshness, int]:
-        """Return a table's freshness and when it began (console's clock). Raises KeyError."""
+        """Return a table's freshness and a time: when its last message arrived if the table is
+        live, otherwise when the table ceased to be live.
+
+        Raises KeyError for an unknown table.
+        """
         return self.snapshot(table).freshness(self._now_ms())
 
     def rejections(self, table: str) -> RejectionCounts:
@@ -215,21 +219,22 @@ class TableFeeds:
         return self._feeds[table].rejections
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with every table that has changed.
+        """Register `callback`, which is then called with the id of each table that has changed.
 
-        It is called at most 20 times a second for each table.
+        A change is a new state or freshness, or an added or removed table. The messages of
+        one table cause at most 20 calls a second.
         """
         return self._on_change.add(callback)
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
-        """Call `callback` once with every public event.
+        """Register `callback`, which is then called once with each public event.
 
         Missed events arrive later, out of order.
         """
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift all stored times by `by_ms`, after the console's clock was set by the same amount.
+        """Add `by_ms` to all stored times, after the console's clock was set by the same amount.
 
         Freshness does not change.
         """
@@ -244,7 +249,7 @@ class TableFeeds:
             self._publish_change(table)
 
     async def wait_until_stored(self) -> None:
-        """Wait until the archive has all received events, or the database is unavailable."""
+        """Wait until the archive has all received events, or until the database is unavailable."""
         self._intake.flush()
         await self._writer.wait_until_written()
 
@@ -282,7 +287,7 @@ class TableFeeds:
             self._backfill.note_disconnected(table)
 
     def _publish(self) -> None:
-        """Decode the last new state of each table, and notify the listeners."""
+        """Decode the newest state of each changed table, and notify the listeners."""
         self._check_for_stall()
         if self._changed_tables:
             due, self._changed_tables = self._changed_tables, {}
@@ -346,7 +351,7 @@ class TableFeeds:
         self._on_change.notify(table)
 
     async def _poll(self) -> None:
-        """Repeatedly notify listeners of tables that became silent or stale, and flush events."""
+        """Repeatedly check whether tables became silent or stale, and flush collected events."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             self._check_for_stall()
@@ -360,9 +365,7 @@ class TableFeeds:
                     _log.exception("not looked at", table=table)
 
     def _check_for_stall(self) -> None:
-        """Detect that the console itself stopped for a time. This must not count as silence of the
-        tables.
-        """
+        """Detect a pause of the console's process, and do not count it as silence of a table."""
         now_s = self._loop.time()
         gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= STALL_S:
@@ -379,9 +382,9 @@ class TableFeeds:
     # Events for the store, and requests for missing events.
 
     def _note_event(self, event: PublicEvent) -> None:
-        """Collect an event.
+        """Queue an event for the listeners.
 
-        Listeners receive it after all messages of this turn of the loop are read.
+        They receive the event after all messages of this turn of the loop are read.
         """
         if not self._new_events:
             asyncio.get_running_loop().call_soon(self._publish_events)

@@ -1,1 +1,1 @@
-"""Pages that stay open: their parts, their streams and their viewers."""
+"""Pages that are updated while they are open: their parts, streams and viewers."""

@@ -1,4 +1,4 @@
-"""Notes for the chief referee, made from the tables' events, the archive and the assignments.
+"""Notes for the chief referee, from the tables' events, the archive and referees' assignments.
 
 No table's state contains these facts. `ChiefNotes.view` returns the chief's part of the hall's
 stream. Notes on open matters and on referees exist only while the console runs. Opened hands and
@@ -49,14 +49,14 @@ T = TypeVar("T")
 
 
 class OpenedHandEntry(msgspec.Struct, frozen=True, gc=False):
-    """A hand whose cards a person looked at, with the position of its journal entry."""
+    """A hand that was opened for a person, and the position of the event that reports it."""
 
     at: JournalPosition
     hand: OpenedHandNote
 
 
 class ChiefNotes:
-    """The console's own notes for the chief referee, which the tables' states do not contain.
+    """Notes for the chief referee on facts that the tables' states do not contain.
 
     `assigned_to` returns the person who goes to a table now. `unsigned_heads` returns how many
     signed heads of a table did not match its key. `read` runs blocking calls. `start_task` starts
@@ -113,7 +113,7 @@ class ChiefNotes:
         }
 
     def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> ChiefView:
-        """Return the chief's part of the hall's stream, and bring the notes up to date."""
+        """Update the notes from `snapshots`, and return the chief's part of the hall's pages."""
         found = [(one.table, one.state) for one in snapshots if one.state is not None]
         names = {name for table, state in found for name in open_matter_names(table, state)}
         self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
@@ -131,7 +131,7 @@ class ChiefNotes:
         return build_chief_view(snapshots, now_ms, noted)
 
     def note_event(self, event: PublicEvent) -> None:
-        """Note an event of a table, if it concerns the chief."""
+        """Note an event if it is the start of a match, an opened hand or an executed command."""
         if event.kind in _MATCH_START_KINDS:
             self._note_match_start(event.table, position_of(event))
         elif event.kind == _OPENED_HAND_KIND:
@@ -144,7 +144,7 @@ class ChiefNotes:
                 counted[person] += 1
 
     def _note_match_start(self, table: str, at: JournalPosition) -> None:
-        """Note when a table's match began, and forget the hands that were opened before."""
+        """Note at which event a table's match began, and forget hands that were opened earlier."""
         begun = self._match_started_at.get(table)
         if begun is not None and at.is_before(begun):
             return
@@ -154,7 +154,7 @@ class ChiefNotes:
             self._opened_hands[table] = hands
 
     def _note_opened_hand(self, table: str, opened: OpenedHandEntry) -> None:
-        """Note a hand that was opened in the present match, even if its event comes late."""
+        """Note an opened hand, unless it is already noted or is of an earlier match."""
         begun, known = self._match_started_at.get(table), self._opened_hands.get(table, ())
         if begun is not None and opened.at.is_before(begun):
             return
@@ -189,9 +189,9 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Read the notes of each match from the archive, once.
+        """Load each table's stored notes once, then repeatedly load contradicting signed heads.
 
-        Then read heads that contradict each other, repeatedly.
+        Two such heads of one table cannot belong to the same growing journal.
         """
         for table in self._tables.ids:
             read = partial(_read_match_notes, self._archive, table)
@@ -207,7 +207,7 @@ class ChiefNotes:
             await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _query_archive(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...] | None:
-        """Return the archive's answer, or None if the archive cannot be read."""
+        """Return the result of `call`, which reads the archive, or None if the call fails."""
         try:
             return await self._read(call)
         except StoreError as error:
@@ -220,7 +220,7 @@ class ChiefNotes:
 def _read_match_notes(
     archive: Archive, table: str
 ) -> tuple[JournalPosition | OpenedHandEntry, ...]:
-    """Return the start of a table's present match, and the hands opened last at the table."""
+    """Return the start of a table's last match, if one is stored, and the newest opened hands."""
     began = [
         position_of(one) for kind in _MATCH_START_KINDS for one in archive.newest(table, 1, kind)
     ]

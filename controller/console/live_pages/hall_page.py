@@ -46,7 +46,7 @@ HallPart = Callable[[Sequence[TableSnapshot], int], object]
 
 
 class Hall:
-    """The contents of the hall's stream, one set of parts for each role.
+    """The content of the hall's pages: for each role, named parts that are published separately.
 
     `hall_parts` has the functions of parts made of all tables, each with the roles that see the
     part. `start_task` starts tasks that run as long as the console. `on_wait_changed` is called
@@ -76,7 +76,7 @@ class Hall:
         self.on_wait_changed: Callable[[str], None] = lambda table: None
 
     def start(self) -> None:
-        """Publish the present states of all tables, and from now on each later state."""
+        """Publish the rows of all tables, and begin to publish each later change."""
         self._changed_tables.update(self._tables.ids)
         self._publish_waits()
         self._publish()
@@ -107,7 +107,7 @@ class Hall:
         return self._parts_by_role[role]
 
     def waiting_table(self, table: str) -> WaitingTable | None:
-        """Return a table with its reasons to wait, or None if it does not wait."""
+        """Return a table's reasons to wait for a referee, or None if the table does not wait."""
         return self._waiting_tables.get(table)
 
     def _mark_changed(self, table: str) -> None:
@@ -122,9 +122,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Repeatedly update the rows that change as time passes, and the summaries of all
-        tables.
-        """
+        """Repeatedly publish rows that have become outdated, and the parts made of all tables."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -135,9 +133,7 @@ class Hall:
             await asyncio.sleep(TICK_INTERVAL_S)
 
     def _is_outdated(self, table: str, now_ms: int) -> bool:
-        """Return True if passing time has changed a row: its freshness, or whether the chief
-        must see it.
-        """
+        """Return whether a table's published row is outdated because time has passed."""
         how, _ = self._tables.snapshot(table).freshness(now_ms)
         shown, waits = self._freshness.get(table), self._waiting_tables.get(table)
         if shown is None or shown[0] is not how or waits is None:
@@ -204,7 +200,7 @@ class Hall:
             shown.put_json(f"row/{table}", body)
 
     def _remove_row(self, table: str) -> None:
-        """Remove a table from the page, and the assignment to it."""
+        """Remove a table's row from the pages, and remove the referee's assignment to the table."""
         self._freshness.pop(table, None)
         self._waiting_tables.pop(table, None)
         self._unrenderable.pop(table, None)
@@ -233,6 +229,6 @@ class Hall:
 
 
 def own_account_json(person: Account) -> dict[str, Any]:
-    """Return the data of an account for the page of the account's own person."""
+    """Return the data of `person` that the pages show to this person."""
     role, language = person.role.value, person.language
     return {"name": person.name, "role": role, "language": language, "table": person.table}

@@ -1,4 +1,4 @@
-"""The contents of a page in parts that change one by one, and the stream to a browser.
+"""The content of a page in named parts, and the stream that sends changed parts to a browser.
 
 A part is JSON under a name: a row of the hall, the list of waiting tables, a table's state. Every
 change has a number. A stream sends all parts first, then each changed part in its newest form. A
@@ -36,13 +36,13 @@ class PageParts:
         self._change = asyncio.Event()
 
     def put(self, name: str, value: object) -> bool:
-        """Publish `value` as the part with this name. Return True if the part has changed."""
+        """Publish `value` as the part called `name`, and return True if the part has changed."""
         return self.put_json(name, msgspec.json.encode(value))
 
     def put_json(self, name: str, body: bytes | None) -> bool:
-        """Publish a part from JSON that is already encoded, so that several pages can share it.
+        """Publish `body` (encoded JSON) as the part `name`, or remove that part if `body` is None.
 
-        None removes the part. Return True if the part has changed.
+        Several pages can share the encoded JSON. Return True if the part has changed.
         """
         if name in self._parts and self._parts[name][1] == body:
             return False
@@ -53,7 +53,7 @@ class PageParts:
         return True
 
     def drop(self, name: str) -> bool:
-        """Remove the part with this name. Return True if there was such a part."""
+        """Remove the part with this name, and return True if there was such a part."""
         return name in self._parts and self.put_json(name, None)
 
     def changes_since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
@@ -69,7 +69,7 @@ class PageParts:
         return self._version, changed
 
     async def wait_for_change(self, version: int) -> None:
-        """Wait until a part changes after `version`."""
+        """Wait until the parts have a later version than `version`."""
         while self._version <= version:
             await self._change.wait()
 
@@ -83,9 +83,9 @@ async def event_stream(
     run_id: str = "",
     last_event_id: str = "",
 ) -> AsyncGenerator[bytes, None]:
-    """Yield server-sent events without end: all parts first, then each change.
+    """Yield server-sent events: all parts of a page, then changed parts, and a beat every 2 s.
 
-    The first event is `all`. An event `some` follows after changes, and a `beat` every 2 s.
+    The first event is `all`. An event `some` follows after changes. A `beat` needs no change.
     `now_ms` (the console's clock) is in the first event and in every beat. `own_parts` are parts
     for this browser alone, sent once. `may_continue` is called at every beat. If it returns False,
     `gone` is the last event. `run_id` identifies the console's run. `last_event_id` is the id of
@@ -125,7 +125,7 @@ def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
 
 
 def _known_version(last_event_id: str, prefix: str) -> int:
-    """Return the version that an event's id contains, or 0 if the id belongs to other parts.
+    """Return the version in an event's id, or 0 if the id has another prefix or is invalid.
 
     The id comes from a browser and may be forged.
     """

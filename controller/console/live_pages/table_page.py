@@ -1,4 +1,4 @@
-"""A table's page: its published state, its commands, its events, and the commands that it offers.
+"""A table's page: its state, its events, sent commands, and the commands that it accepts now.
 
 A page exists only while it has viewers, and for a short time after.
 """
@@ -42,7 +42,7 @@ MAX_LINES: Final = 50
 
 
 class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
-    """A table as its page shows it: its area, its freshness, and facts that its state lacks.
+    """The facts on a table's page that are not in the table's state, for example its freshness.
 
     `since_ms` is a time by the console's clock. `skew_ms` is how far the console's clock is ahead
     of the table's clock, which makes the time stamps of the table's state. `rules` is the title of
@@ -62,7 +62,7 @@ class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TablePage:
-    """One table's page for one role, while it has viewers.
+    """One table's page for one role, which exists while it has viewers and for a short time after.
 
     `failed` is set if the page cannot continue. `expiry_timer` ends the page soon after its last
     viewer has left.
@@ -78,7 +78,7 @@ class _TablePage:
 
 
 class TablePages:
-    """The pages of all tables that have viewers."""
+    """The tables' pages that have viewers, one page for each table and role."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class TablePages:
     async def open_page(
         self, table: str, role: Role
     ) -> AsyncIterator[tuple[PageParts, asyncio.Event]]:
-        """Yield the parts of a table's page, and an event that is set when the page fails.
+        """Yield the parts of a table's page, and an asyncio.Event that is set if the page fails.
 
         Raises RequestError for an unknown table.
         """
@@ -218,9 +218,7 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Repeatedly publish the table's freshness, and read again what the database did not
-        return.
-        """
+        """Repeatedly publish the table's freshness, and repeat failed database reads."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
@@ -228,7 +226,7 @@ class TablePages:
                 self._commands_changed(table)
 
     async def _load_page(self, table: str) -> None:
-        """Publish the newest commands and events of a table."""
+        """Read a table's newest commands and events, and publish them on its pages."""
         await self._publish_commands(table)
         if table not in self._events:
             self._events[table] = []
@@ -236,7 +234,7 @@ class TablePages:
         self._publish_events(table)
 
     async def _read_events(self, table: str) -> None:
-        """Read a table's newest events, and add those that were received meanwhile."""
+        """Load a table's newest events into memory, and add events received during the load."""
         try:
             kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
         except StoreError as failed:
@@ -268,9 +266,9 @@ class TablePages:
             page.parts.put("told", lines)
 
     def _commands_changed(self, table: str) -> None:
-        """Read and publish the commands of a table.
+        """Start a task that reads a table's newest commands and publishes them on its pages.
 
-        Changes during a reading cause exactly one more reading after it.
+        Changes while the task runs cause exactly one more task after it.
         """
         if table in self._refreshing:
             self._refresh_again.add(table)
@@ -312,7 +310,7 @@ class TablePages:
             page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
-        """Ask the table which commands it offers (accepts now), whenever its journal has grown.
+        """Request the table's offers (accepted commands) after each change that may affect them.
 
         A table that does not answer is asked again, because without its answer the page shows every
         command as possible.
@@ -332,10 +330,7 @@ class TablePages:
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
-        """Ask the table which commands it offers (accepts now), and publish the answer.
-
-        Return True if the table answered.
-        """
+        """Request and publish the table's offers, and return whether the table answered."""
         try:
             reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
         except (RequestError, KeyError):  # The table is silent, or was removed.
@@ -349,14 +344,14 @@ class TablePages:
 
 
 def _cancel_expiry(page: _TablePage) -> None:
-    """Cancel the timer that closes a page without viewers."""
+    """Cancel the timer, if there is one, that removes a page without viewers."""
     if page.expiry_timer is not None:
         page.expiry_timer.cancel()
         page.expiry_timer = None
 
 
 async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
-    """Run a task that updates a page, and end the page if the task fails.
+    """Run a coroutine that updates a page, and mark the page as failed if an error occurs.
 
     So the page shows nothing old.
     """
@@ -368,6 +363,6 @@ async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -
 
 
 def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
-    """Return the newest lines, with at most MAX_LINES lines that are not quiet."""
+    """Return the newest MAX_LINES lines that are not `quiet`, with the quiet lines around them."""
     loud = [at for at, line in enumerate(lines) if not line.quiet]
     return list(lines if len(loud) <= MAX_LINES else lines[loud[-MAX_LINES - 1] + 1 :])

@@ -1,1 +1,1 @@
-"""The routes of the console, by subject. server.py mounts the ROUTES of each module."""
+"""The routes of the console, by subject. server.py adds the ROUTES of each module to the server."""

@@ -53,7 +53,7 @@ class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def log_in(request: ConsoleRequest) -> Response:
-    """Begin a session, and return the session's cookie to the browser."""
+    """Check a name and a PIN, begin a session, and return the session's cookie to the browser."""
     said, sessions = await request.read_json(_LoginRequest), request.console.sessions
     person, token = await sessions.log_in(said.name, said.pin, _client_address(request))
     if request.token:  # A copied cookie of the old session must not work.
@@ -78,7 +78,7 @@ async def log_out(request: ConsoleRequest) -> Response:
 
 
 async def get_account(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the account that is logged in, and the name of the console."""
+    """Return the account of the person who is logged in, and the name of the console."""
     return own_account_json(request.person) | {"console": request.console.config.console.name}
 
 
@@ -96,7 +96,7 @@ async def list_accounts(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def invite(request: ConsoleRequest) -> dict[str, Any]:
-    """Create an account with an invitation. Only this answer contains the invitation's code."""
+    """Create or update an account with a new invitation. Only this answer contains its code."""
     said = await request.read_json(_InviteRequest)
     if (said.role is Role.TABLE) != (said.table is not None):
         raise RequestError(
@@ -115,7 +115,7 @@ async def invite(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def remove(request: ConsoleRequest) -> dict[str, Any]:
-    """Remove an account, so that it can no longer log in."""
+    """Remove an account, so that its person can no longer log in."""
     name = (await request.read_json(_RemoveRequest)).name
     if name == request.person.name:
         raise RequestError(400, "you cannot remove your own account", "不能删除自己")
@@ -129,7 +129,7 @@ async def remove(request: ConsoleRequest) -> dict[str, Any]:
 async def _require_chief_for_chiefs(
     request: ConsoleRequest, name: str, role: Role | None = None
 ) -> None:
-    """Raise RequestError if anybody but a chief would change a chief's account.
+    """Raise RequestError if a person other than a chief tries to change or add a chief's account.
 
     A new invitation allows a new PIN, and so the use of the account.
     """

@@ -1,4 +1,4 @@
-"""The clocks of areas, and the chief's control of them: one command to every table of an area.
+"""The routes for areas: the clocks, and commands to all tables of an area.
 
 Only the chief may start, pause or resume an area, because each area has one clock. A referee may
 add time (补时) at a table. Above five minutes, only the chief may add it. Each table checks that.
@@ -26,7 +26,7 @@ _PLAIN_TABLE_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
 
 
 class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person's request for an action at all tables of an area.
+    """A person's request to send one kind of command to the tables of an area.
 
     A second request with the same `id` returns the results of the same commands. `tables` are the
     tables of the area that are meant, or None for the whole area.
@@ -39,7 +39,7 @@ class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class AreaActionKind(msgspec.Struct, frozen=True):
-    """A command that can be sent to many tables. `is_meant_for`: whether a table needs it."""
+    """A kind of command for an area. `is_meant_for` returns whether a table needs it now."""
 
     cmd: str
     args: Callable[[AreaActionRequest], dict[str, Any]]
@@ -80,10 +80,10 @@ async def list_areas(request: ConsoleRequest) -> object:
 
 
 async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
-    """Send one command to all tables of an area that need it. Return each table's answer.
+    """Send a command to the tables that the request names, or to each table that needs it.
 
-    Null means that it is unknown whether the table executed the command. A table executes the
-    commands of one request id only once.
+    Return each table's answer, or null if it is unknown whether the table executed the command. A
+    table executes the commands of one request id only once.
     """
     area, doing = request.path_params["area"], AREA_ACTION_KINDS.get(request.path_params["act"])
     if doing is None:
@@ -109,7 +109,7 @@ async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
-    """Request the unknown results of an action again, and send the commands that were not sent."""
+    """Send an area's command again to those of its tables that have no known result."""
     known = request.console.area_actions.find_shown(request.path_params["id"])
     admit(request.person, AREA_ACTION_KINDS[known.act].roles)
     return {"tables": await request.console.area_actions.ask_again(request.person, known)}
@@ -118,11 +118,11 @@ async def ask_area_action_again(request: ConsoleRequest) -> dict[str, Any]:
 def _tables_meant(
     request: ConsoleRequest, area: str, kind: AreaActionKind, area_request: AreaActionRequest
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the tables that need an action, and the tables for which this is unknown.
+    """Return the tables that get a command, and tables that are not live but may need it.
 
-    By default, an action is meant for the tables that need it in their last state. The last state
-    of a table that is not live may be an hour old. So such a table is unknown if its last state
-    does not need the action. Raises RequestError for a table of another area.
+    By default, a command is meant for the tables that need it in their last state. The last state
+    of a table that is not live may be an hour old. So such a table is in the second list if its
+    last state does not need the command. Raises RequestError for a table of another area.
     """
     tables = request.console.tables
     there = {one: seen for one in tables.ids if (seen := tables.snapshot(one)).area == area}
@@ -143,7 +143,7 @@ def _tables_meant(
 
 
 def command_id(request_id: str, table: str) -> str:
-    """Return the id of one table's command, which is always the same for one request id."""
+    """Return the id of the command to `table` for the area request with the id `request_id`."""
     named = _PLAIN_TABLE_ID.fullmatch(table)
     return f"{request_id}-{table if named else hashlib.sha256(table.encode()).hexdigest()[:16]}"
 

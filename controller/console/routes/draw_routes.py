@@ -1,4 +1,4 @@
-"""The draw (对阵表) of an area. It is checked as a whole and shown, then sent table by table."""
+"""Routes that check a whole draw (对阵表) and set up its matches, table by table."""
 
 import asyncio
 from typing import Any, Final
@@ -48,8 +48,7 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the preview of a draw (a list of pairings), or set up its matches if `digest` is
-    given.
+    """Return a draw's preview, or set up its matches if the request has the preview's `digest`.
 
     `digest` is the hash from the preview. A match that is already set up is not set up again.
     Raises RequestError if the file or the earlier penalties differ from the preview, or if the draw
@@ -61,7 +60,7 @@ async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
         raise RequestError(404, f"no area is called {area[:24]}", f"没有名为{area[:24]}的区")
     file = read_draw(await request.read_bytes(), tables, request.query("event").strip()[:64])
     read = await request.console.read_after_flush(
-        lambda: _add_records(EarlierRulings(request.console.engine), file)
+        lambda: _add_penalties(EarlierRulings(request.console.engine), file)
     )
     wanted = request.query("digest")
     if not wanted:
@@ -84,8 +83,8 @@ async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
     return {"tables": dict(zip((laid.table for laid in read.matches), told, strict=True))}
 
 
-def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
-    """Return the draw with the earlier penalties of its pairs of players, from the archive."""
+def _add_penalties(rulings: EarlierRulings, file: Draw) -> Draw:
+    """Return a draw, with the earlier penalties of its pairs added from the archive."""
     events = {laid.args.event for laid in file.matches}
     pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
     before = {event: rulings.matches_of_pairs(event, pairs) for event in events}
@@ -138,9 +137,9 @@ async def _lay_out(request: ConsoleRequest, drawn: DrawnMatch) -> dict[str, Any]
 
 
 async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, LoggedCommand | None]:
-    """Return the command id for setting up a match, and the last try if it is not finished.
+    """Return the id of the command that sets up a match, and the command if it was already sent.
 
-    A try is finished if the table refused it, or if its match is gone. Then the id is a new one.
+    If a new try is allowed (see `_may_try_again`), the id is new and the command is None.
     """
     orders, base = CommandLog(request.console.engine), drawn.command_id
 
@@ -151,13 +150,17 @@ async def _last_try(request: ConsoleRequest, drawn: DrawnMatch) -> tuple[str, Lo
         return found
 
     given = await request.console.read(tries)
-    if not given or _is_finished(request, drawn, given[-1]):
+    if not given or _may_try_again(request, drawn, given[-1]):
         return f"{base}-{len(given) + 1}", None
     return given[-1].command.id, given[-1]
 
 
-def _is_finished(request: ConsoleRequest, drawn: DrawnMatch, logged: LoggedCommand) -> bool:
-    """Return True if a try is finished, so that the same match may be set up again."""
+def _may_try_again(request: ConsoleRequest, drawn: DrawnMatch, logged: LoggedCommand) -> bool:
+    """Return whether a new command may replace `logged`, the last try to set up a match.
+
+    It may if the table refused `logged`. It also may if the table executed `logged`, more than a
+    minute has passed, and the table no longer has the match.
+    """
     if logged.reply is None:
         return False
     if not logged.reply.ok:

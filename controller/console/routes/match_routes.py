@@ -29,7 +29,7 @@ from controller.sheet.form import ScoreSheet
 
 
 async def get_table_sheet(request: ConsoleRequest) -> SheetPageView:
-    """Return the sheet of a table's match, or its last stored sheet if the table is silent."""
+    """Return a table's score sheet, or the last stored one if the table does not answer."""
     table = request.table
     try:
         reply = await request.console.dispatcher.query(table, "sheet")
@@ -68,7 +68,10 @@ async def get_table_sheet_csv(request: ConsoleRequest) -> Response:
 
 
 async def get_stored_sheet(request: ConsoleRequest) -> SheetPageView | Response:
-    """Return the newest stored sheet of a match, or the one with the `version` of the request."""
+    """Return a stored sheet of a match, for the page or as a file (`format=csv`).
+
+    It is the newest sheet with the `version` and `signed` that the request names, if any.
+    """
     match, table = request.path_params["match"], request.query("table") or None
     kept = await _stored_sheets(request, match, table)
     if not kept:
@@ -108,7 +111,7 @@ def _csv_response(sheet: ScoreSheet, request: ConsoleRequest) -> Response:
 
 
 async def list_matches(request: ConsoleRequest) -> dict[str, list[MatchListRow]]:
-    """List all known matches, or only those of one `event` (a tournament)."""
+    """List all known matches, or only the matches of the tournament that the request names."""
     console, event = request.console, request.query("event") or None
     sheets = ScoreSheetStore(console.engine, console.now_ms)
     kept = await console.read(lambda: sheets.newest(event))

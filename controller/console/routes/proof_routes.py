@@ -1,4 +1,4 @@
-"""The proof of a deal. After the deal, everybody in the hall can read it without a login."""
+"""The routes for the proof of a deal, which everybody can read without a login after the deal."""
 
 import re
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ _PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
 
 
 async def get_proof(request: ConsoleRequest) -> ProofView | Response:
-    """Return what a browser needs to check an attempt, or only the attempt's status before the
-    reveal.
+    """Return the data with which people can check an attempt, for the page or as a file.
 
-    With `format=events`, return only the events, as lines for `dealtable verify`.
+    Before these data are published, return only the attempt's status. With `format=events`, return
+    only the events, as a file of lines for `dealtable verify`.
     """
     table, text = request.path_params["id"], request.path_params["attempt"]
     if not (text.isascii() and text.isdigit() and len(text) < 10):
@@ -48,14 +48,14 @@ async def get_proof(request: ConsoleRequest) -> ProofView | Response:
 
 
 async def list_rulebooks(request: ConsoleRequest) -> dict[str, list[RulebookTexts]]:
-    """Return the texts of the rulebooks with the requested hashes (`hash`, repeated)."""
+    """Return the texts of those rulebooks that the `hash` parameters of the request name."""
     known = await _read_rulebooks(request)
     named = dict.fromkeys(request.http_request.query_params.getlist("hash"))
     return {"rulebooks": [known[one] for one in named if one in known]}
 
 
 async def get_qr_code(request: ConsoleRequest) -> Response:
-    """Return the QR code of a proof page's address, once the match is over.
+    """Return the QR code of a proof page's address. Raises RequestError before the match is over.
 
     Telephones are allowed only after play. Sources: seeds 002 A17.1.1, 000 A21.3.
     """
@@ -75,7 +75,7 @@ async def _attempt_rows(request: ConsoleRequest, table: str, attempt: int) -> At
 
 
 async def _is_over(request: ConsoleRequest, table: str, rows: AttemptRows) -> bool:
-    """Return True if the match of an attempt is over, as its table's state or the archive shows."""
+    """Return True if the match of the attempt in `rows` is over, or if the attempt has no match."""
     match = rows.match
     if match is None:
         return True  # A practice deal has no match.
@@ -96,7 +96,7 @@ async def _read_rulebooks(request: ConsoleRequest) -> RulebooksByHash:
 
 @cache
 def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
-    """Return all rulebooks, alone and with the regulations of each event (tournament)."""
+    """Return each rulebook by its hash, without and with each tournament's file in `events`."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
     for event, name in product(events, names):
@@ -106,7 +106,7 @@ def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
 
 
 def _limit_anonymous(handler: Handler) -> Handler:
-    """Return a handler that lets only a few requests without a login run at once.
+    """Return `handler` with a limit on how many requests without a login run at the same time.
 
     So these requests do not slow the hall's page.
     """

@@ -1,4 +1,4 @@
-"""The routes of the ruling desk: penalties for a charge, effects of a decision, kinds of a play.
+"""The routes of the ruling desk, a page for referees: penalties, their effects, legal plays.
 
 All these routes only read. Commands are sent by routes/table_routes.py.
 """
@@ -68,7 +68,7 @@ class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
-    """The data that a table's ruling desk shows and that the table's state lacks.
+    """The data on a table's ruling desk that are not in the table's public state.
 
     `whole` is True if the first entries of the match are known, so that the earlier penalties of
     its pairs are counted.
@@ -82,7 +82,7 @@ class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
-    """The reason why a table gives no answer, in English and in Chinese."""
+    """A table's refusal of a query, with the reason in English and in Chinese."""
 
     refused: dict[Language, str]
 
@@ -92,7 +92,7 @@ async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
 
 
 async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | dict[str, str]:
-    """Return the answer to a question on combinations, or the reason why it has no answer."""
+    """Return the answer to a question about a play, or the reason why the question is invalid."""
     question = await request.read_json(CombinationQuestion)
     try:
         return judge_question(_load_profile(question.profile), question)
@@ -125,12 +125,10 @@ async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
     )
 
 
-async def _list_answers(request: ConsoleRequest) -> dict[str, list[PenaltyChoice]] | TableRefusal:
-    """Return the rulings that are legal for an offence.
+async def _list_decisions(request: ConsoleRequest) -> dict[str, list[PenaltyChoice]] | TableRefusal:
+    """Return the decisions that the rulebook allows for an offence, computed by the table.
 
-    The table computes them from earlier penalties.
-
-    The answer of the penalty ladder itself comes first.
+    The table counts earlier penalties. The decision from the penalty ladder itself comes first.
     """
     said = dict(request.http_request.query_params)
     try:
@@ -148,7 +146,7 @@ async def _list_answers(request: ConsoleRequest) -> dict[str, list[PenaltyChoice
 
 
 async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
-    """Ask the table how a decision would change levels and deals."""
+    """Return the effects of a possible decision on levels and deals, computed by the table."""
     args = msgspec.to_builtins(await request.read_json(ForeseeArgs))
     return await _query_table(request, "foresee", args)
 
@@ -161,7 +159,7 @@ async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
 async def _query_table(
     request: ConsoleRequest, cmd: str, args: dict[str, Any]
 ) -> dict[str, Any] | TableRefusal:
-    """Return what a table answers to a query, or why it refuses the query.
+    """Return a table's answer to a query, or the reason why the table refuses the query.
 
     Raises RequestError if the table is unknown or silent.
     """
@@ -216,7 +214,7 @@ ROUTES: Final = (
     route("/api/rulebooks/{profile}", _get_rulebook),
     route("/api/judge", _judge_question, methods=("POST",), rate_limited=False),
     route("/api/tables/{id}/desk", _get_desk),
-    route("/api/tables/{id}/rulings", _list_answers, roles=REFEREES),
+    route("/api/tables/{id}/rulings", _list_decisions, roles=REFEREES),
     route(
         "/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES, rate_limited=False
     ),

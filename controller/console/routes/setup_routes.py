@@ -57,7 +57,7 @@ class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
-    """A public key of the console, one for each role, that the tables must admit.
+    """The console's public key for one role, which the tables must admit.
 
     `why_not` is the reason why the key cannot be used, or null.
     """

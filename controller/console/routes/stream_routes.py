@@ -1,4 +1,4 @@
-"""The streams of the pages. A stream first sends the whole page, then its changes.
+"""The routes that stream pages to browsers. A stream first sends the whole page, then its changes.
 
 The parameter `behind` marks a hidden page that still sounds. If a browser has more such pages than
 connections, the pages connect in turn, and one of them sounds.
@@ -27,7 +27,7 @@ _log = structlog.get_logger("console")
 
 
 async def stream_hall(request: ConsoleRequest) -> Response:
-    """Stream the hall's page as the role of this person sees it."""
+    """Stream the hall's page, with the parts that the role of this person may see."""
     shown = request.console.hall.parts_for(request.person.role)
     return _stream_response(_viewer_events(request, shown))
 
@@ -46,7 +46,7 @@ async def stream_table(request: ConsoleRequest) -> Response:
 
 
 async def stream_display(request: ConsoleRequest) -> Response:
-    """Stream the content of a table's display, which shows no card of a hand."""
+    """Stream the content of a table's display. It never contains a card of a hand."""
     name = request.path_params["id"]
     if request.person.role is Role.TABLE and request.person.table != name:
         raise RequestError(403, "this display is of another table", "本台显属于另一张台")
@@ -82,7 +82,7 @@ async def stream_display(request: ConsoleRequest) -> Response:
 
 
 class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A page's request to sound an alert. `of` names the news, alike on all pages of a browser."""
+    """A page's request to sound alerts. `of` has their names, equal on all pages of a browser."""
 
     of: Annotated[
         tuple[Annotated[str, Meta(max_length=200)], ...],
@@ -91,7 +91,7 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
-    """Decide whether this page must sound an alert. Only one page of a browser sounds."""
+    """Return whether this page must sound an alert. Only one page of a browser sounds it."""
     news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}
@@ -100,7 +100,7 @@ async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
 async def _viewer_events(
     request: ConsoleRequest, page_parts: PageParts, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
-    """Yield a page's events until the viewer loses permission, or the page or the console ends.
+    """Yield a page's stream until the page fails, the console ends, or the viewer may not watch.
 
     The stream also ends when the viewer has opened too many other streams.
     """

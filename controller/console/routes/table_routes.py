@@ -1,4 +1,4 @@
-"""The routes for commands to a table, for referees on the way to it, and for its journal."""
+"""The routes of one table: commands, referees who go to it, match transfers, and its events."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
@@ -48,7 +48,7 @@ async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
 
 
 class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A referee's request to go to a table. `over`: who goes there now, as the page showed."""
+    """A referee's request to go to a table. `over` is the person whom the page showed as going."""
 
     over: str | None = None
 
@@ -86,7 +86,7 @@ async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_transfer_options(request: ConsoleRequest) -> TransferOptions:
-    """Return the tables to which the match could be transferred, and the unfinished transfers."""
+    """Return the tables that can take this table's match, and the unfinished transfers."""
     return await _match_transfer(request.console).find_options(request.table)
 
 
@@ -112,7 +112,7 @@ def _match_transfer(console: RefereeConsole) -> MatchTransfer:
 
 
 async def list_commands(request: ConsoleRequest) -> Mapping[str, CommandFormView]:
-    """List the form of each command, with its roles and arguments."""
+    """Return, for each command, its form on the page, its roles and its arguments."""
     return command_forms()
 
 
@@ -131,7 +131,7 @@ _NO_END: Final = 10**14
 
 
 async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
-    """Return the entries before number `before` as lines of words, oldest first.
+    """Return a page of text lines for public entries with numbers below `before`, oldest first.
 
     In the answer, `before` is the number of the first entry, for the request of the next page.
     """

@@ -25,7 +25,7 @@ PAGE_ROWS: Final = 1_000
 
 
 class StoredEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as its table published it, with its JSON text.
+    """One event that a table published: decoded (`event`) and as JSON text (`body`).
 
     `journal` is the number of the journal that contains the event.
     """
@@ -48,9 +48,7 @@ class JournalMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class WriteBatch(msgspec.Struct, frozen=True):
-    """Database rows that are written together: events, new marks of their tables, and signed
-    heads.
-    """
+    """Rows to write in one transaction: events, journal marks by table id, and signed heads."""
 
     events: tuple[StoredEvent, ...] = ()
     marks: Mapping[str, JournalMark] = {}
@@ -58,10 +56,10 @@ class WriteBatch(msgspec.Struct, frozen=True):
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """The result of a write.
+    """The result of `Archive.write`: the number of new events, the written marks and new conflicts.
 
-    `events` is the number of new events. `marks` are the new marks by table. `disagreements` are
-    the conflicts between signed heads.
+    `events` is the number of events that were not stored before. `marks` are the written marks by
+    table. `disagreements` are the new conflicts between signed heads.
     """
 
     events: int
@@ -80,7 +78,7 @@ class Archive:
         self._insert: Any = dialect_insert(engine)
 
     def keep(self, kept: Sequence[StoredEvent]) -> int:
-        """Write events that are not stored yet. Return how many were new. Raises StoreError."""
+        """Write events, and return how many of them were not stored before. Raises StoreError."""
         return self.write([WriteBatch(tuple(kept))]).events
 
     def write(self, batches: Sequence[WriteBatch]) -> WriteResult:
@@ -114,7 +112,7 @@ class Archive:
         return WriteResult(new, marks, wrong)
 
     def marks(self) -> dict[str, JournalMark]:
-        """Return the journal mark of every table that has one, by table."""
+        """Return the journal marks by table id. A table without a mark is not contained."""
         with self._engine.connect() as base:
             return {
                 row.table_id: JournalMark(row.n, row.head, row.journal)
@@ -128,23 +126,21 @@ class Archive:
             return [_DISAGREEMENT_DECODER.decode(body) for body in base.scalars(asked)]
 
     def heads(self, table: str) -> list[KeptHead]:
-        """Return the signed heads (signed hashes of the journal) of a table, sorted by number
-        and time.
-        """
+        """Return a table's signed heads (journal hashes), sorted by entry number and time."""
         asked = select(HEADS).where(HEADS.c.table_id == table).order_by(HEADS.c.n, HEADS.c.time)
         with self._engine.connect() as base:
             return [_head_of_row(row) for row in base.execute(asked)]
 
     def last_number(self, table: str) -> int:
-        """Return the number of the last event of a table, or 0 if it has no events."""
+        """Return the entry number of the last event of a table, or 0 if it has no events."""
         return self._last_number(_is_of_present_journal(table))
 
     def last_number_of(self, table: str, kinds: Collection[str]) -> int:
-        """Return the number of a table's last event of these kinds, or 0 if there is none."""
+        """Return the entry number of a table's last event of these kinds, or 0 if it has none."""
         return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[PublicEvent]:
-        """Return the newest events of a table, at most `count`, the oldest first.
+        """Return the last `count` events of a table (or fewer), in the order of their numbers.
 
         With `kind`, only events of this kind are returned.
         """
@@ -156,10 +152,10 @@ class Archive:
             return [_EVENT_DECODER.decode(body) for body in base.scalars(asked)][::-1]
 
     def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return those of the given commands that a table executed, each with its entry number.
+        """Return the executed commands of `command_ids`, each with the number of its journal entry.
 
-        Only the given commands are searched, in all journals of the table. The newest entries are
-        read first, until all commands are found.
+        All journals of the table are searched. A refused command is not contained. Entries
+        with high numbers are read first, until all commands are found.
         """
         asked = select(EVENTS.c.body).where(EVENTS.c.table_id == table, IS_COMMAND)
         found: dict[str, int] = {}
@@ -176,7 +172,7 @@ class Archive:
         return found
 
     def events(self, table: str, since: int = 0) -> Iterator[PublicEvent]:
-        """Yield a table's events after number `since`, in the order of their numbers."""
+        """Yield a table's events with a number above `since`, in the order of their numbers."""
         # The journal is read once, because another may begin while events are read.
         with self._engine.connect() as base:
             journal = base.scalar(select(_present_journal(table)))
@@ -199,11 +195,11 @@ class Archive:
             return int(base.scalar(asked) or 0)
 
     def _insert_new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
-        """Insert rows that are not stored yet. Return how many were new."""
+        """Insert the rows that the database table `into` does not have, and return their number."""
         return self._execute(base, self._insert(into).on_conflict_do_nothing(), rows)
 
     def _execute(self, base: Connection, new: Any, rows: list[dict[str, Any]]) -> int:
-        """Execute an insert for each row. Return how many rows were written.
+        """Execute the insert `new` for each row, and return how many rows were written.
 
         One statement is executed row by row. With RETURNING, all rows would be part of one
         statement, and each number of rows would make another statement. SQLite's driver caches 128
@@ -221,9 +217,9 @@ class Archive:
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
     def _write_head(self, base: Connection, shown: KeptHead) -> Iterable[HeadConflict]:
-        """Write a signed head (a signed hash of the journal).
+        """Store a signed head, and return the conflict between it and a stored head, if any.
 
-        Return its conflict with earlier heads, if it is new and has one.
+        The result is empty if the head was stored already, or if it contradicts no stored head.
         """
         kept = select(HEADS).where(HEADS.c.table_id == shown.table)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
@@ -242,7 +238,7 @@ class Archive:
 
 
 def _present_journal(table: str) -> ScalarSelect[int]:
-    """Return a query for the number of a table's present journal (1 if it has no mark)."""
+    """Return a query for the number of a table's present journal. Its first journal is number 1."""
     known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
     return known.where(JOURNAL_MARKS.c.table_id == table).scalar_subquery()
 

@@ -1,4 +1,4 @@
-"""The database connection, and a worker thread for calls that block: queries and slow checks.
+"""A function that opens the database, and threads that run blocking calls such as queries.
 
 The console has three worker threads. One does all writes, in order. One does reads. One checks
 PINs. So a long page or a slow PIN check does not delay a command, and PIN guesses do not delay a
@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class WorkerThread:
-    """A thread that runs calls in the order of arrival.
+    """A thread that runs calls one after another, in the order in which they were requested.
 
     Create it in the event loop that waits for the results.
     """
@@ -38,7 +38,7 @@ class WorkerThread:
         self._thread.start()
 
     async def run(self, call: Callable[[], Result], /) -> Result:
-        """Return the result of `call`, which runs on the thread.
+        """Run `call` on the thread, and return its result.
 
         Raises the exceptions of `call`, but database errors as StoreError. The call continues even
         if its caller is cancelled.
@@ -48,7 +48,7 @@ class WorkerThread:
         return await answer
 
     def close(self) -> None:
-        """Run the calls that are in the queue, then stop the thread."""
+        """Stop the thread after it has run all calls in the queue. Wait until it has stopped."""
         self._jobs.put(None)
         self._thread.join()
 
@@ -79,7 +79,7 @@ class StoreError(Exception):
 
 
 def open_engine(url: str) -> Engine:
-    """Open the database at `url`, and update its tables to the present version.
+    """Open the database at `url`, update its tables to the present version, and return its engine.
 
     SQLite is set up so that committed data survives a power cut, and reads are possible during
     writes. A PostgreSQL server that does not respond is given up within seconds. Raises StoreError.
@@ -100,7 +100,7 @@ def open_engine(url: str) -> Engine:
 
 
 def dialect_insert(engine: Engine) -> Any:
-    """Return the `insert` function of the engine's SQL dialect, which supports ON CONFLICT.
+    """Return the `insert` function of the engine's SQL dialect. It supports ON CONFLICT.
 
     SQLite and PostgreSQL have different types for this. Only the dialect in use is imported: that
     of PostgreSQL takes a twentieth of a console's start.
@@ -114,7 +114,7 @@ def _set_pragmas(connection: Any, record: object) -> None:
 
 
 def _masked_url(url: str) -> str:
-    """Return the URL of a database without its password."""
+    """Return a database URL with *** for its password, or "(no URL)" for an invalid URL."""
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:
@@ -122,7 +122,7 @@ def _masked_url(url: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of a database's error message."""
+    """Return the first line of the message of a database error."""
     return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
 
 

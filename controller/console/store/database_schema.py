@@ -209,14 +209,14 @@ _UNVERSIONED: Final = 1
 
 
 class DatabaseTooNew(Exception):
-    """An error for a database that belongs to a newer version of the console.
+    """An error for a database that a newer version of the console created or updated.
 
     The message states its version and what to do.
     """
 
 
 def migrate(engine: Engine) -> None:
-    """Create the missing database tables, and update those of an older version.
+    """Create missing database tables, and convert a database of an older version.
 
     A step that a power cut interrupted is repeated at the next start. Raises DatabaseTooNew.
     """
@@ -243,10 +243,10 @@ def migrate(engine: Engine) -> None:
 
 
 def _number_journals(base: Connection) -> None:
-    """Add the missing journal numbers to a database of an older version.
+    """Add the column `journal` to an older database, and number each table's journals from 1.
 
-    It is 1 for all entries of a table. If there are entries of two journals, it is 2 for those of
-    the present one.
+    The number is 1 for all entries of a table. If there are entries of two journals, it is 2 for
+    those of the present one.
     """
     for table in (EVENTS, JOURNAL_MARKS):
         if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
@@ -271,7 +271,7 @@ def _number_journals(base: Connection) -> None:
 
 
 def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
-    """Return the entries of the journal that ends with the entry `head`, the last one first.
+    """Return the entries of one journal up to the entry with the hash `head`, the newest first.
 
     `entries` are all entries of one table. The chain of heads leads back. The chain also contains
     private entries, which are not stored here. Before private entries comes the previous entry of

@@ -1,5 +1,6 @@
-"""Writer of received events to the archive, in groups. Events wait in memory if the database is
-away.
+"""A writer that stores received events in the archive, many events in one transaction.
+
+Events wait in memory if the database is away.
 
 The next group collects while one group is written. So a slow database makes larger groups and never
 a slower event loop. Events that exceed the limits are refused, and the caller requests them from
@@ -41,7 +42,7 @@ _log = structlog.get_logger("console")
 
 
 class EventWriter:
-    """A writer that stores the tables' events in the order in which they were added.
+    """A writer that stores events of all tables in the order in which they were added.
 
     `run_blocking` runs a blocking call on the store's thread. `now_ms` is the console's clock.
     `on_written` is called for each group that is on the disk, `on_status` when the database becomes
@@ -59,7 +60,7 @@ class EventWriter:
         max_events: int = MAX_WAITING_EVENTS,
         start_task: StartTask = asyncio.create_task,
     ) -> None:
-        """Start the task that writes. A running event loop is required."""
+        """Start the task that writes the queued events. A running event loop is required."""
         self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
         self._on_written, self._on_status = on_written, on_status
         self._retry_s, self._max_events = retry_s, max_events
@@ -75,7 +76,7 @@ class EventWriter:
 
     @property
     def status(self) -> StoreStatus:
-        """Return whether the database is available, and how many events wait for it."""
+        """Return since when the database is unavailable, and how many events wait in memory."""
         return StoreStatus(
             away_since_ms=self._away_since_ms,
             why=self._error,
@@ -85,7 +86,7 @@ class EventWriter:
 
     @property
     def is_away(self) -> bool:
-        """Return whether the last attempt to write failed."""
+        """Return whether the last write failed, or the writer itself ended with an error."""
         return self._away_since_ms is not None
 
     def add(
@@ -94,9 +95,9 @@ class EventWriter:
         marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
-        """Queue rows that must be written together. Return None if the queue is full.
+        """Queue rows for one transaction, and return a future, or None if the queue is full.
 
-        The returned future is done when the rows are on the disk.
+        The future is done when the rows are on the disk.
         """
         size = sum(len(one.body) for one in kept)
         many = self._waiting_events + len(kept) + len(heads)
@@ -113,7 +114,7 @@ class EventWriter:
         return done
 
     async def wait_until_written(self) -> None:
-        """Wait until all rows in the queue are on the disk, or the database is unavailable."""
+        """Wait until the rows in the queue are on the disk or the database is unavailable."""
         if not self._batches:
             return
         _, last = self._batches[-1]
@@ -121,12 +122,12 @@ class EventWriter:
             await self._attempted.wait()
 
     def shift_times(self, by_ms: int) -> None:
-        """Shift the start of an outage by `by_ms`, after the clock was set by the same amount."""
+        """Add `by_ms` to the start time of an outage, because the clock was changed by `by_ms`."""
         if self._away_since_ms is not None:
             self._away_since_ms += by_ms
 
     async def close(self) -> None:
-        """Write the waiting rows if the database is available, then stop."""
+        """Write the waiting rows if the database is available, and end the writer's task."""
         self._closing.set()
         self._added.set()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -178,7 +179,7 @@ class EventWriter:
             self._signal_attempt()
 
     def _task_done(self, task: "asyncio.Task[None]") -> None:
-        """Report the database as unavailable if the writer ended with a programming error."""
+        """Report the database as unavailable if the writer's task ended with an exception."""
         error = None if task.cancelled() else task.exception()
         if error is None:
             return

@@ -1,4 +1,4 @@
-"""Published events of one attempt or one match in the archive, and the stored score sheets.
+"""The stored score sheets, and queries for the archived events of one attempt or one match.
 
 A signed sheet stays readable after its table is removed.
 """
@@ -33,17 +33,17 @@ class StoredSheet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScoreSheetStore:
-    """The stored score sheets. Every call is one transaction, and may block."""
+    """The score sheets in the database. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
         self._engine, self._now_ms = engine, now_ms
         self._insert = dialect_insert(engine)(SHEETS).on_conflict_do_nothing()
 
     def write(self, sheet: ScoreSheet) -> bool:
-        """Store a sheet, and return whether it was stored.
+        """Store a sheet, and return whether it was new.
 
-        It is not stored if its version is already stored with as many signatures. A sheet without
-        signatures is no evidence yet, so a newer unsigned sheet replaces it. Raises StoreError.
+        It is not new if its version is already stored with as many signatures. But a sheet without
+        signatures is no evidence yet, so a newer unsigned one replaces it. Raises StoreError.
         """
         row = {
             "table_id": sheet.table,
@@ -70,7 +70,10 @@ class ScoreSheetStore:
             raise StoreError(str(error).partition("\n")[0]) from None
 
     def newest(self, event: str | None = None) -> list[StoredSheet]:
-        """Return the last score sheet of each match. The match that was written last is first."""
+        """Return the last stored sheet of each match, the newest sheet first.
+
+        With `event`, only the matches of this tournament are returned.
+        """
         asked = select(SHEETS).order_by(SHEETS.c.at_ms.desc(), SHEETS.c.signed.desc())
         if event is not None:
             asked = asked.where(SHEETS.c.event == event)
@@ -85,7 +88,7 @@ class ScoreSheetStore:
         return list(found.values())
 
     def versions_of(self, match: str, table: str | None = None) -> list[StoredSheet]:
-        """Return every score sheet of a match, even from two tables, the oldest first."""
+        """Return all stored sheets of a match (only from `table`, if given), the oldest first."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
             named.append(SHEETS.c.table_id == table)
@@ -128,10 +131,10 @@ event right after a step belongs to its proof.
 
 
 class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
-    """The events of one attempt and around it, and the signed heads of that time.
+    """All stored events from an attempt's commitment to its seed, and the signed heads in between.
 
     `steps` are the kinds of the attempt's events in the archive. `match` is the match of the deal,
-    or None for practice. `bodies` are the events as JSON texts.
+    or None for practice. `bodies` are the events as JSON texts. `heads` are (entry number, head).
     """
 
     steps: tuple[str, ...]
@@ -147,9 +150,9 @@ class AttemptRecords:
         self._engine = engine
 
     def rows_of_attempt(self, table: str, attempt: int) -> AttemptRows | None:
-        """Return the events around an attempt, or None if the archive has no event of it.
+        """Return the stored events of an attempt, or None if the archive has no event of it.
 
-        The result contains every event from the commitment to the reveal, so that each event is
+        The result contains every event from the commitment to the published seed, so that each is
         linked to the next, and the opened record, which may be published at the end of the match.
         """
         of_table = _is_in_journal_of_attempt(table, attempt)
@@ -182,7 +185,7 @@ class AttemptRecords:
         )
 
     def rows_of_match(self, table: str, match: str) -> list[bytes]:
-        """Return the events of a match at a table, in order, as lines for `dealtable verify`.
+        """Return the events of a match at a table, in order, as input lines of `dealtable verify`.
 
         The events run from the start of the match (or its transfer from another table) to the start
         of the next match. Events that were published later for its attempts are added. If the match
@@ -210,10 +213,7 @@ class AttemptRecords:
             return list(rows)
 
     def attempts(self, table: str, match: str) -> list[tuple[int, int, bool]]:
-        """Return the attempts of a match at a table.
-
-        Each has the deal, the number of the attempt, and whether the attempt is revealed.
-        """
+        """Return (deal, attempt, whether its seed is published) for each attempt of a match."""
         found: dict[int, tuple[int, bool]] = {}
         for body in self.rows_of_match(table, match):
             row = _ROW_DECODER.decode(body)
@@ -224,7 +224,7 @@ class AttemptRecords:
         return [(deal, attempt, open_) for attempt, (deal, open_) in sorted(found.items())]
 
     def is_over(self, table: str, match: str) -> bool:
-        """Return whether the table has started another match after this match."""
+        """Return whether the table has had this match, but the table's last match is another."""
         laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_MATCH_START_KINDS))
         with self._engine.connect() as base:
             rows = base.scalars(
@@ -235,7 +235,7 @@ class AttemptRecords:
 
 
 def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
-    """Return a query condition: the event is in the table's last journal that has this attempt.
+    """Return a condition that selects the events of the last journal with this attempt.
 
     The condition also includes other journals that have this attempt in the same match. Then the
     table has published two pasts of the match, and a verifier must see both.
@@ -255,7 +255,7 @@ def _is_near(first: int, last: int) -> ColumnElement[bool]:
 
 
 def _named_match(bodies: Iterable[bytes]) -> str | None:
-    """Return the match that the first event names, or None if there is no event or no match."""
+    """Return the match id in the first event, or None without an event or without a match id."""
     for body in bodies:
         named = _ROW_DECODER.decode(body).data.get("match")
         return named if isinstance(named, str) and named else None
@@ -279,16 +279,16 @@ _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class EarlierRulings:
-    """Queries for rulings of earlier matches. Every call is one transaction, and may block."""
+    """Queries for the rulings of a tournament's matches. Every call may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def matches_of_pairs(self, event: str, pairs: Collection[str]) -> list[list[PublicEvent]]:
-        """Return the start and the rulings of every match of these pairs in a tournament.
+        """Return a list of events for each match that any of `pairs` played in tournament `event`.
 
-        `event` is the tournament. A match that was transferred to another table is returned once
-        for each table.
+        Each list has the start of the match and the events that change its rulings. A match that
+        was transferred to another table has one list for each table.
         """
         asked = (
             select(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.kind, EVENTS.c.body)
@@ -300,7 +300,7 @@ class EarlierRulings:
 
 
 def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[PublicEvent]]:
-    """Yield the start and the rulings of each match of these pairs.
+    """Yield a list of events for each match that any of `pairs` played in tournament `event`.
 
     `rows` are the events of all tables, sorted by table, journal and number.
     """

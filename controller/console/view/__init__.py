@@ -1,4 +1,4 @@
-"""Pure functions that turn public states into what people see. No clock, no socket, no store."""
+"""Pure functions that make page contents from public states, without clock, socket or database."""
 
 from functools import cache
 from typing import Any, TypeVar
@@ -11,10 +11,10 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def fill_struct(kind: type[S], /, *sources: msgspec.Struct, **values: Any) -> S:
-    """Return a struct of `kind` with these `values`, and with all other fields from `sources`.
+    """Return a struct of type `kind`, with each field from `values` or else from `sources`.
 
-    A source gives the fields that have the same name in both structs. The last source that has a
-    field is used. A value of type Words fills two fields: its name with _en and with _zh.
+    A field is copied from a source that has a field of the same name, and from the last of several
+    such sources. A value of type Words fills two fields: its name with _en and with _zh.
     """
     fields = {
         name: getattr(source, name)

@@ -1,4 +1,4 @@
-"""Views of the areas of a hall: the tables of each area, its clock, and the tables that differ.
+"""Views of a hall's areas: each area's tables and clock, and the tables with a different clock.
 
 An area is a group of tables with match clocks that run together. Each moment is sent once, as a
 time of the console's clock. Browsers count down to that moment.
@@ -20,11 +20,11 @@ from controller.words import reason_words, signer_words
 
 
 def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
-    """Return the moment when a running match clock ends, or None if the clock does not run.
+    """Return the match clock's end (ms since 1970), or None if it does not run or has no known end.
 
-    The moment is in milliseconds since 1970, in full seconds. The result is the same from state to
-    state, because it uses the table's own stamps. It uses the time of receipt (`received_ms`, by
-    the console's clock) only if these stamps are far off.
+    The moment is in full seconds. The result is the same from state to state, because it uses the
+    table's own stamps. It uses the time of receipt (`received_ms`, by the console's clock) only if
+    these stamps are far off.
     """
     clock = state.match.clock
     if clock is None or not clock.running or clock.deadline_ms is None:
@@ -35,10 +35,10 @@ def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
 def table_time_to_epoch_ms(
     state: PublicState, table_ms: int, received_ms: int | None
 ) -> int | None:
-    """Return a moment of the table's own clock in milliseconds since 1970, in full seconds.
+    """Convert a time of the table's clock to ms since 1970. Return None if `state` has no `at_ms`.
 
-    The result is by the console's clock, like `ends_ms`. It is None if the state does not contain
-    the table's own time (`at_ms`).
+    The result is by the console's clock, in full seconds, like `ends_ms`. `at_ms` is the table's
+    own time when it published the state.
     """
     at_ms = state.match.at_ms
     if at_ms is None:
@@ -64,9 +64,9 @@ class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
-    """Return the stop of the area's clocks as one table reports it, or None if there is no stop.
+    """Return the stop of the area's clocks that one table reports, or None if it reports none.
 
-    Without a match in play there is no stop. `received_ms` is when this state was received, by the
+    Without a match in play the result is None. `received_ms`: when the state was received, by the
     console's clock.
     """
     match = state.match
@@ -85,9 +85,9 @@ def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | 
 
 
 def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
-    """Return the clock stop that most tables report, or None.
+    """Return the most frequent of the clock stops that tables report, or None if `stops` is empty.
 
-    Its start is the earliest of those reported.
+    Its start is the earliest that these tables report.
     """
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)
@@ -106,21 +106,21 @@ T = TypeVar("T")
 
 
 class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
-    """A table that has more time than its area (补时)."""
+    """A table with `seconds` of added time (补时) for its match."""
 
     table: str
     seconds: int
 
 
 class SlowTable(msgspec.Struct, frozen=True, gc=False):
-    """A table that is `deals` deals behind the median of its area."""
+    """A table that has begun `deals` deals fewer than the median table of its area."""
 
     table: str
     deals: int
 
 
 class DifferingClock(msgspec.Struct, frozen=True, gc=False):
-    """A table with a clock that differs from its area's clock. Added time is not counted.
+    """A table with a match clock that differs from its area's clock after added time is subtracted.
 
     `by_s`: seconds by which the table's time ends later than the area's. It is None if only one of
     the two clocks runs. `running`: True if the table's clock runs.
@@ -167,7 +167,7 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TableClock(msgspec.Struct, frozen=True, gc=False):
-    """A table's clock without its added time. `ends_ms` is 0 while the clock is stopped."""
+    """A table's match clock without the added time. `ends_ms` is 0 for a stopped clock."""
 
     table: str
     running: bool
@@ -290,6 +290,6 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return the most frequent value other than None, or the first of several such values."""
+    """Return the most frequent value except None (the first of equals), or None if all are None."""
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

@@ -1,4 +1,4 @@
-"""The chief referee's page: what the chief must decide or confirm, and what the chief should know.
+"""The chief's page: matters to decide or confirm, and facts about all tables of the hall.
 
 A state does not contain the time when a matter was opened. The caller stores that time by the name
 of the matter (`open_matter_names`).
@@ -25,7 +25,7 @@ from controller.words import Words, decided_by_words
 
 
 class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A ruling that the chief must decide, or must confirm if `verbal` is True.
+    """A ruling that waits for the chief's decision or, if `verbal`, for the chief's confirmation.
 
     A verbal ruling is an oral decision of the chief that a referee entered. `by`: who proposed the
     ruling, or the chief and the person who entered the oral decision. `since_ms`: when the console
@@ -65,14 +65,14 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
-    """Yield the name of each open matter at a table: it waits for the chief or for signatures."""
+    """Yield a unique name for each matter of a table that waits for the chief or for signatures."""
     return (name for name, _ in _open_matters(table, state))
 
 
 def _open_matters(
     table: str, state: PublicState
 ) -> Iterator[tuple[str, PendingApproval | UnconfirmedCorrection | UnsignedSheet]]:
-    """Yield each open matter of a table with its name. The time when it was opened is not known."""
+    """Yield (name, matter) for each matter that waits for the chief or for signatures."""
     match = state.match
     for ruling in match.rulings:
         verbal = ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
@@ -96,7 +96,7 @@ ESTIMATE_STEP_MS: Final = 30_000
 
 
 class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table with a deal that may end `by_s` seconds after the time of the match is up.
+    """An estimate that a table's present deal ends `by_s` seconds after the end of match time.
 
     `pace_s`: the mean time of the table's `deals` finished deals, from release to release. In the
     first deal (`deals` is 0) it is the median pace of the other tables of the area. The present
@@ -119,7 +119,7 @@ class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def estimate_overruns(
     playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
 ) -> Iterator[OverrunEstimate]:
-    """Yield each table whose deal will probably end 30 s or more after the match's time is up."""
+    """Yield an estimate for each table that will probably exceed match time by 30 s or more."""
     paces = [
         (one, state.match, *pace) for one, state in playing if (pace := _deal_pace(one, state))
     ]
@@ -147,11 +147,10 @@ def estimate_overruns(
 def _deal_pace(
     snapshot: TableSnapshot, state: PublicState
 ) -> tuple[int, int, int, int | None] | None:
-    """Return the end of a match's time, the start of its deal, its finished deals and its pace.
+    """Return (end of match time, deal's start, number of ended deals, their mean time), or None.
 
-    The pace is the mean time of the finished deals, or None before the first deal is finished. All
-    moments are by the console's clock. The result is None if no deal is under way or the match
-    clock does not run.
+    The mean time is None before the first deal is finished. All moments are by the console's clock.
+    The result is None if no deal is under way or the match clock does not run.
     """
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
@@ -192,7 +191,7 @@ class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A table where a side plays at level A. `failures`: how often each such side failed there."""
+    """A table with a side (or both) at level A. `failures`: how often each side failed there."""
 
     table: str
     sides: tuple[Side, ...]
@@ -200,7 +199,7 @@ class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A heavy penalty in force, or a match that a side lost without playing it to its end."""
+    """A decided foul, forfeit or disqualification, or a match that no played deal decided."""
 
     table: str
     words_en: str
@@ -230,7 +229,7 @@ class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
 def build_chief_view(
     snapshots: Sequence[TableSnapshot], now_ms: int, notes: HallNotes = NO_NOTES
 ) -> ChiefView:
-    """Return the chief's page for all tables of a hall."""
+    """Return the chief's page for all tables. `notes`: facts that the console itself noted."""
     known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
     matters = [

@@ -1,4 +1,4 @@
-"""Answers to a referee's questions that need no table.
+"""Answers about played cards and about the number of cards in a hand, without a table query.
 
 The questions are which combination a play is, and how many cards a seat must hold. The judge of
 combinations belongs to the rulebook (controller/rules/combos). No table publishes its hands, so a
@@ -39,10 +39,10 @@ class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question about played cards: whether the play is legal, or which kinds it contains.
+    """A question: whether a play is legal, or which kinds of combinations its cards can form.
 
-    `on`: the play to beat, or None for a lead. `contained`: the question is which kinds the play
-    contains. `level`: 2 … A, or None in Big Two. Source: seed 000 A16.3.1.
+    `on`: the play to beat, or None for a lead. `contained`: the question is which kinds the cards
+    can form. `level`: 2 … A, or None in Big Two. Source: seed 000 A16.3.1.
     """
 
     profile: str
@@ -53,7 +53,10 @@ class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
 
 class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A kind of combination. `ranked`: a player who declares it also names its ranks."""
+    """A kind of card combination, with its names in English and Chinese.
+
+    `ranked`: a player who declares it also names its ranks.
+    """
 
     kind: str
     en: str
@@ -62,7 +65,7 @@ class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The number of cards that a seat must hold now.
+    """The number of cards that a player must have in hand before the first lead.
 
     `or_one_less`: one card less is right too, because the tribute may be on the table already.
     """
@@ -73,7 +76,7 @@ class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
-    """Return the answer to a question. Raises QuestionError with a message of one line."""
+    """Return a rulebook's answer to a question about played cards. Raises QuestionError."""
     level = None if question.level is None else parse_typed_level(question.level)
     if question.contained:
         return judge_contained_kinds(profile, level, question.play.cards)
@@ -101,11 +104,11 @@ def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
 
 
 def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
-    """Return how many cards each seat must hold before the first lead.
+    """Return how many cards each seat must have before the first lead, if each got `hand` cards.
 
-    `hand`: the size of a hand in the rulebook. A seat that paid tribute and has no return yet holds
-    one card less, and the seat that received the tribute one more. Until all payments are known, a
-    card on the table may be counted or not. Source: seed 000 A5.2.
+    A seat that paid tribute and has no return yet must have one card less, and the receiver one
+    more. Until all payments are known, a card on the table may be counted or not.
+    Source: seed 000 A5.2.
     """
     cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
     laid: Sequence[Seat] = ()

@@ -1,4 +1,4 @@
-"""The forms of all commands: a label and a kind of input for each argument, in both languages."""
+"""The forms of all commands. Each argument has a label in English and Chinese, and an input."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -111,7 +111,7 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
-    """The form of one command, with which a person sends it.
+    """The form with which a person sends one command: its button, effect, roles and arguments.
 
     `label_*`: the text of its button. `does_*`: one line about its effect.
     """
@@ -176,7 +176,7 @@ def _choices(annotation: Any) -> list[str]:
 
 
 def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
-    """Return a type without `None` and metadata, and the JSON schema that the metadata contains."""
+    """Return a type without `| None` and without metadata, and the JSON schema in the metadata."""
     meta: Mapping[str, Any] = {}
     while True:
         if isinstance(shape, inspect.Metadata):

@@ -14,7 +14,7 @@ from controller.seats import side_of
 
 
 class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A button of a seat on the display, with its command.
+    """A button of one seat on the table's display, with the command that it sends.
 
     `say`: the key of its text. `of`: the seat that the command is about, if that is another seat.
     `hold`: the command needs a long press, because it cannot be taken back.
@@ -38,7 +38,7 @@ _COUNT_CLAIM_PHASES: Final = frozenset(
 def list_buttons(
     seat: Seat, match: PublicMatch, *, waits: bool, called: bool
 ) -> Iterator[SeatButton]:
-    """Yield the buttons of a seat in their order on the display.
+    """Yield the buttons that the display shows for a seat now, in their order.
 
     First come the answers for which the table waits, then what the seat may report, then the call
     to the referee. `waits`: the table waits for this seat. `called`: the seat has already called
@@ -59,15 +59,15 @@ def list_buttons(
 
 
 def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
-    """Return a function that yields the green button with the text `text_id`."""
+    """Return a function that yields one confirm button, labelled with the text `text_id`."""
     return lambda seat, match: iter([_confirm_button(seat, match, text_id)])
 
 
 def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the button that confirms that a card was given back for a tribute.
+    """Yield the buttons of a seat that must return a card: "take" for a tribute, then "returned".
 
-    UP is the winner of the last deal. If UP may still choose between two equal tributes, yield that
-    choice first. Source: seed 003 R4.5.
+    Only UP (the winner of the last deal) has "take" buttons, and only while UP may still choose
+    between two equal tributes. Source: seed 003 R4.5.
     """
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
@@ -77,7 +77,7 @@ def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the buttons yes and no for a question that the game Big Two asks a player."""
+    """Yield the buttons "yes" and "no" if a question of the Big Two rules is open."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
         yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
@@ -85,7 +85,7 @@ def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the button that confirms the first lead, or that an opponent is out."""
+    """Yield the button "led" before the first lead, then "is_out" if an opponent has no cards."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
@@ -109,9 +109,10 @@ _BUTTONS_BY_PHASE: Final[Mapping[str, Callable[[Seat, PublicMatch], Iterator[Sea
 def _confirm_button(
     seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
 ) -> SeatButton:
-    """Return the green button, which confirms a step.
+    """Return a button with which a seat confirms the present phase of the match.
 
-    Its command names the phase, so a late touch confirms no later phase.
+    Its command names the phase, so a late touch confirms no later phase. `about_seat`: the seat
+    that the command is about, if that is another seat.
     """
     return _button("confirm", {"seat": seat, "phase": match.phase}, match, text_id, of=about_seat)
 
@@ -144,7 +145,7 @@ class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
-    """Return what the display shows at a seat. `cuts`: the seat may cut now."""
+    """Return what the display shows for one seat. `cuts`: the seat may cut now."""
     match = state.match
     waits = seat in match.waiting_for
     called = any(call.seat == seat and call.reason == "button" for call in state.calls)

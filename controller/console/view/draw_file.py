@@ -1,4 +1,4 @@
-"""The file of a draw (对阵表): its columns, and the reader of its rows.
+"""The file of a draw (对阵表, a list of matches): its columns, and functions that parse it.
 
 A draw lists the matches of a round with their tables and pairs. Any spreadsheet program can save
 such a file.
@@ -22,8 +22,7 @@ MAX_CELL_LENGTH: Final = 64
 
 
 class DrawColumn(NamedTuple):
-    """A column in a file of pairings (a draw): its Chinese and English names, description and
-    example.
+    """A column in the file of a draw, with its two names, its description and an example.
 
     `needed`: every row must fill it.
     """
@@ -76,7 +75,7 @@ COLUMNS: Final[Mapping[str, DrawColumn]] = {
 
 
 class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
-    """A mistake in the file of a draw, with its line (from 1 on) and its column, if known."""
+    """A mistake in the file of a draw. `line` counts from 1. An unknown column is None."""
 
     line: int
     column_en: str | None = None
@@ -100,7 +99,7 @@ def example_draw(language: Language, table: str) -> bytes:
 
 
 class UnreadableDraw(Exception):
-    """A file that cannot be read as a draw. `fault` has the line and the reason."""
+    """An error for a file that is not a draw. `fault` has the line and the reason."""
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
         super().__init__(en)
@@ -108,7 +107,7 @@ class UnreadableDraw(Exception):
 
 
 def decode_draw(body: bytes) -> tuple[str, str]:
-    """Return the text of a draw's file and its encoding: UTF-8, UTF-16 or GB18030.
+    """Return a draw file's text and the name of its encoding, which is UTF-8, UTF-16 or GB18030.
 
     Raises UnreadableDraw if the file is too long or is not text.
     """
@@ -131,7 +130,7 @@ def decode_draw(body: bytes) -> tuple[str, str]:
 
 
 def parse_rows(text: str) -> list[tuple[int, list[str]]]:
-    """Return all rows that are not empty, each with the number of its first line.
+    """Return all rows with text, each as (number of the line where it begins, cells).
 
     Raises UnreadableDraw if the text is not CSV, has no row, or has too many rows.
     """
@@ -157,7 +156,7 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
-    """Return the key of each column in the heading, or "" for a column without a name.
+    """Return the key of COLUMNS for each cell of the first row, or "" for an empty cell.
 
     Raises UnreadableDraw if a column is unknown, is there twice, or is missing.
     """

@@ -1,4 +1,4 @@
-"""The check of a draw (对阵表). The whole draw is checked before any match is sent.
+"""The check of a draw (对阵表), a list of matches, before any match is sent to a table.
 
 A row is a match: its table, round, number and stage, and the two pairs with their players. A fault
 is reported by line and column, in both languages. A draw with a fault is refused whole.
@@ -43,9 +43,7 @@ AddFault = Callable[[str | None, str, str], None]
 
 
 class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """One match of a draw (a list of pairings), with the arguments of the command that sets it
-    up.
-    """
+    """One match of a draw, with the arguments of the command that sets up this match."""
 
     line: int
     table: str
@@ -64,7 +62,7 @@ class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Draw(msgspec.Struct, frozen=True, kw_only=True):
-    """A list of pairings after the check: its matches, or the mistakes in it.
+    """The result of the check of a draw: all its matches, or the mistakes in the file.
 
     `digest`: a hash of the file and the default event. `with_records` adds the earlier penalties to
     the digest.
@@ -77,7 +75,10 @@ class Draw(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
-    """Read and check a draw for these tables. `event`: the event of rows that name none."""
+    """Check the file of a draw, and return its matches or its mistakes.
+
+    `tables`: the ids of all tables. `event`: the tournament of rows that name none.
+    """
     digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
     try:
         text, encoding = decode_draw(body)
@@ -85,9 +86,9 @@ def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
         named = parse_heading(lines)
     except UnreadableDraw as wrong:
         return Draw(digest=digest, encoding="", faults=[wrong.fault])
-    reading = _DrawReader(tables, event)
+    reading = _DrawChecker(tables, event)
     for line, cells in lines[1:]:
-        reading.read_row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
+        reading.check_row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
     if not reading.matches and not reading.faults:
         reading.add_fault(lines[0][0] + 1, None, "there is no match in this file", "文件中没有对阵")
     reading.check_duplicates()
@@ -100,8 +101,8 @@ def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
     )
 
 
-class _DrawReader:
-    """A reader of the rows of one draw. It collects the matches and the faults."""
+class _DrawChecker:
+    """A checker that reads one draw row by row, and collects its matches and mistakes."""
 
     def __init__(self, tables: Sequence[str], event: str) -> None:
         self._tables, self._event = _tables_by_name(tables), event
@@ -109,15 +110,15 @@ class _DrawReader:
         self.faults: list[DrawFault] = []
 
     def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
-        """Add a mistake in the draw, in the column with the key `column`, or in no column."""
+        """Add a mistake to `faults`. `column` is a key of COLUMNS, or None for the whole row."""
         at = COLUMNS.get(column or "")
         known = {} if at is None else {"column": Words(at.en, at.zh)}
         self.faults.append(fill_struct(DrawFault, line=line, en=en, zh=zh, **known))
 
-    def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
-        """Check one row, and add its match or its mistakes.
+    def check_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
+        """Check the row in line `line`, and add its match to `matches` or its mistakes to `faults`.
 
-        `beyond`: by how many cells it exceeds the heading.
+        `beyond`: how many more cells the row has than the heading. A negative number means fewer.
         """
         before, fault = len(self.faults), partial(self.add_fault, line)
         if beyond > 0:
@@ -131,7 +132,7 @@ class _DrawReader:
             elif not all(map(is_printable, cell)):
                 fault(key, "a character that cannot be printed", "含有无法显示的字符")
         table_no = cells.get("table", "")
-        table = self._tables.get(_number(table_no))
+        table = self._tables.get(_normalize_name(table_no))
         if table_no and table is None:
             fault("table", f"there is no table {table_no} here", f"此处没有{table_no}号台")
         args = self._args(cells, fault)
@@ -146,7 +147,7 @@ class _DrawReader:
         self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
     def check_duplicates(self) -> None:
-        """Add a mistake for each table, pair, player or match id that occurs in two matches."""
+        """Add a mistake for each table, pair, player or match id that occurs more than once."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
             for kind, column, value in _unique_values(laid):
@@ -203,7 +204,7 @@ _DUPLICATE_WORDS: Final = {
 
 
 def _unique_values(drawn: DrawnMatch) -> Iterator[tuple[str, str, str]]:
-    """Yield each value that may be in a draw only once: its kind, its column, and the value."""
+    """Yield (kind, column, value) for each value of a match that no other match may contain."""
     yield "table", "table", drawn.table
     yield "id", "match_id", drawn.args.match_id
     for pair, column in ((drawn.args.pairs.NS, "ns_id"), (drawn.args.pairs.EW, "ew_id")):
@@ -222,28 +223,28 @@ def _pair(cells: Mapping[str, str], side: str, seats: str) -> dict[str, Any]:
 
 
 def shortest_table_name(table: str, tables: Sequence[str]) -> str:
-    """Return the shortest name that a table may have in a draw for `tables`."""
+    """Return the shortest name that a draw may use for `table`. `tables` has all tables' ids."""
     return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
 
 
 def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
-    """Return the tables by the names that people write: the id, or its number if that is unique."""
+    """Return table ids by the names that a draw may use: the id, and its digits if unique."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
         digits = "".join(sign for sign in table if sign.isdigit())
         if digits:
-            by_number.setdefault(_number(digits), []).append(table)
+            by_number.setdefault(_normalize_name(digits), []).append(table)
     alone = {number: found[0] for number, found in by_number.items() if len(found) == 1}
-    return alone | {_number(table): table for table in tables}
+    return alone | {_normalize_name(table): table for table in tables}
 
 
-def _number(cell: str) -> str:
-    """Return the text of a cell without leading zeros, or in lower case if it is not a number."""
+def _normalize_name(cell: str) -> str:
+    """Return a number without leading zeros, or any other text in lower case."""
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
 def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord]) -> Draw:
-    """Return a draw whose matches contain the earlier penalties of their pairs.
+    """Return the draw with the earlier penalties that `record_of` returns for each match.
 
     The digest covers the file and these penalties, so that a person sends exactly what was shown.
     """
@@ -258,7 +259,7 @@ def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord])
 
 
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
-    """Yield each match of a draw as a page shows it before it is sent.
+    """Yield each match of a draw as a page shows it before the match is sent to a table.
 
     `brought`: how many earlier penalties each pair has.
     """

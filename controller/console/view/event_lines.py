@@ -52,7 +52,7 @@ NO_CONTEXT: Final = DealContext()
 
 
 def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
-    """Return a public entry in words. An entry of an unknown kind is described by its kind."""
+    """Describe a public entry in words. An entry of an unknown kind is described by its kind."""
     try:
         words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
@@ -68,7 +68,7 @@ def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> Tab
 
 
 def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
-    """Return the context (facts about the deal) for the line of the next entry."""
+    """Return `context` updated with `event`, for the description of the next entry."""
     if event.kind in ("match", "match_told"):
         try:
             alone = event.kind == "match"
@@ -88,7 +88,7 @@ def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
 def describe_events(
     events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
 ) -> tuple[TableEventLine, ...]:
-    """Return several entries in words, in the given order. The oldest must come first."""
+    """Return a line of words for each entry, in the given order. The oldest must come first."""
     lines = []
     for event in events:
         lines.append(describe_event(event, context))
@@ -186,7 +186,7 @@ def _matter_words(name: Any) -> Words:
 
 
 def _fault_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that adds the fault's cause, with its evidence, to a line."""
+    """Return a function that describes a fault's entry: the text `en` or `zh`, then the cause."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         words = phrases.fault_cause(str(data.get("name")), data.get("evidence") or {})

@@ -1,4 +1,4 @@
-"""One table in the hall's list. A referee must be able to read it from across the room."""
+"""The row of one table in the hall's list, and the summary of the table's match."""
 
 from typing import Literal
 
@@ -21,7 +21,7 @@ A row that changed with every card would be sent to all pages ten times a second
 
 
 class PairName(msgspec.Struct, frozen=True, gc=False):
-    """A pair of players as lists show it. The players' names make searches possible."""
+    """The id, the name and the players of a pair. A page can search its lists for these names."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class PairName(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_pair_name(pair: PublicPair) -> PairName:
-    """Return the number, the name and the players of a pair for a list."""
+    """Return the id, the name and the players of a pair."""
     return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
 
@@ -90,7 +90,10 @@ def build_hall_row(
     wait: WaitingTable | None = None,
     taken_by: str | None = None,
 ) -> HallRow:
-    """Return the row of one table. `standing`: its freshness, and since when (console's clock)."""
+    """Return a table's row in the hall's list.
+
+    `standing`: the table's freshness, and since when. `taken_by`: the person who goes there.
+    """
     (how, since_ms), state = standing, snapshot.state
     if state is None:
         return fill_struct(HallRow, snapshot, standing=how, since_ms=since_ms, light="dark")

@@ -1,4 +1,4 @@
-"""The hardware of a table's boards in plain words, and what such hardware cannot guarantee.
+"""The hardware of a table's boards in words, and the guarantees that this hardware lacks.
 
 The functions are pure. The words follow from the boards' own reports. The limits are those of
 deploy/THREATS.md.
@@ -15,7 +15,7 @@ from controller.words import Words
 
 
 class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The words for a table's boards and its reading trigger. `cannot`: each missing guarantee."""
+    """Descriptions of a table's boards and the reader's trigger. `cannot`: missing guarantees."""
 
     dealer: Words
     reader: Words

@@ -1,4 +1,4 @@
-"""Findings that put a table's integrity in doubt, from its state and from the console's notes."""
+"""Facts that put a table's integrity in doubt, from its state and from the console's notes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal
@@ -44,7 +44,7 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """The console's own notes about the tables, which no state of a table contains.
+    """Facts about the tables that the console itself noted. No state of a table contains them.
 
     `first_seen_ms`: first times of open matters, by name. `manifest`: of the release that tables
     should run. With None, nothing is compared. `unsigned_heads`: how many signed heads of a table
@@ -76,7 +76,7 @@ FindingKind = Literal[
 
 
 class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Something that may be wrong at a table, or that the chief must know."""
+    """A fact that puts a table's integrity in doubt, so that the chief must see it."""
 
     table: str
     kind: FindingKind
@@ -89,7 +89,7 @@ class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def list_integrity_findings(
     snapshot: TableSnapshot, now_ms: int, notes: HallNotes
 ) -> Iterator[IntegrityFinding]:
-    """Yield each finding about what may be wrong at a table, or what the chief must know."""
+    """Yield each fact that puts a table's integrity in doubt, from its state and from `notes`."""
     table = snapshot.table
     how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
@@ -126,7 +126,7 @@ def _finding(table: str, kind: FindingKind, words: Words, **more: int | None) ->
 def _release_findings(
     table: str, state: PublicState, manifest: Manifest | None
 ) -> Iterator[IntegrityFinding]:
-    """Yield a finding for each program of a table that does not come from the release."""
+    """Yield one finding for each program or firmware that is not from the release `manifest`."""
     if manifest is None:
         return
     told = compare_release(manifest, state.release, state.boards)
@@ -148,9 +148,9 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 
 
 def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield a finding for each set of cards that may be incomplete.
+    """Yield a finding for each barred set (a set that may be incomplete).
 
-    The finding names the last deal of the set.
+    The finding names the last deal that was played with the set.
     """
     for each in state.sets:
         if each.barred:
@@ -164,7 +164,7 @@ def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
 
 
 def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
-    """Yield a finding for each deal that was dealt again, without a cut, or by hand.
+    """Yield a finding for each deal that was recalled, dealt without a cut, or dealt by hand.
 
     Only the present deal and the deals with a published proof are checked.
     """

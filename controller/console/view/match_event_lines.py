@@ -39,7 +39,7 @@ def describe_match_cut(data: EventData, context: DealContext) -> Words:
 
 
 def _by_seat(counts: EventData) -> Words:
-    """Return the seats with their numbers of cards in one line, in playing order."""
+    """Return one line with the number of cards of each seat, in playing order."""
     ordered = sorted(counts.items(), key=lambda one: "NWSE".find(one[0]))
     named = [(name_of(SEAT_NAMES, seat), n) for seat, n in ordered]
     return join_words(Words(f"{who.en} {n}", f"{who.zh}{n}") for who, n in named)
@@ -54,9 +54,7 @@ _RETURN_VALUE: Final = optional_words(": {}", "：{}", value_words)
 
 
 def describe_seat_out(data: EventData, context: DealContext) -> Words:
-    """Describe that a player has played the last card, with the place if all places before it
-    are known.
-    """
+    """Describe that a player has no cards left, with the place (such as first) if it is known."""
     seat, place = data.get("seat"), len(context.outs)
     who = name_of(SEAT_NAMES, seat)
     if not context.whole or seat in context.outs or place >= len(phrases.PLACE_NAMES):
@@ -87,7 +85,7 @@ def describe_added_time(data: EventData, context: DealContext) -> Words:
 
 
 def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
-    """Describe a proposed ruling: who is charged, with which offence, and the penalty."""
+    """Describe a proposed ruling: its number, who proposed it, the charge, and the penalty."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     side, seat = charge.get("side"), charge.get("seat")
     who = name_of(SIDE_NAMES, side) if seat is None else name_of(SEAT_NAMES, seat)
@@ -105,7 +103,7 @@ def _penalty_words(proposal: EventData) -> Words:
 
 
 def _ruling_number(data: EventData, deal: int | None) -> Words:
-    """Return a ruling's number, together with the deal of the offence if that deal is known."""
+    """Return the number of a ruling, and the deal of its offence if this deal is known."""
     number = str(data.get("id"))
     if deal is None:
         return Words(number, number)
@@ -113,7 +111,7 @@ def _ruling_number(data: EventData, deal: int | None) -> Words:
 
 
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
-    """Describe an approved ruling: who approved it, and the penalty if it was changed."""
+    """Describe an approved ruling: its number, who approved it, and its penalty if changed."""
     by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = phrases.NO_WORDS
     if proposal is not None:
@@ -130,7 +128,7 @@ def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
 
 
 def ruling_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that describes a decision on a ruling: its number, and who decided."""
+    """Return a function that puts a ruling's number for {id} and the decider for {by} in a text."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         by = decided_by_words(data.get("by"), data.get("entered_by"))
@@ -144,14 +142,14 @@ def ruling_line(en: str, zh: str) -> DescribeEvent:
 
 
 def describe_match_event(data: EventData, context: DealContext) -> Words:
-    """Return an event of a match in words. An event of a later version is described by its name."""
+    """Describe an event of a match in words. An unknown event is described by its name."""
     event = str(data.get("event"))
     teller = LINE_BY_MATCH_EVENT.get(event)
     return Words(event, event) if teller is None else teller(data, context)
 
 
 def advance_match_context(data: EventData, context: DealContext) -> DealContext:
-    """Return the context (facts about the deal) after an event of a match."""
+    """Return `context` updated with an event of a match."""
     event, charged = str(data.get("event")), context.charged
     if event == "RulingProposed":
         charged = {**charged, str(data.get("id")): data["charge"]["deal"]}
@@ -161,7 +159,7 @@ def advance_match_context(data: EventData, context: DealContext) -> DealContext:
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Return True if this event needs no line, because an entry of the machine has the same."""
+    """Return True if an event needs no line: it is a clock tick, or a machine entry reports it."""
     event = str(data.get("event"))
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 

@@ -57,7 +57,7 @@ class AttemptLine(msgspec.Struct, frozen=True, gc=False):
 
 
 def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
-    """Return a match's attempts in their order. Each is given as deal, number and `revealed`."""
+    """Return a line for each attempt. `found`: (deal, attempt, whether its seed is published)."""
     before: Counter[int] = Counter()
     told = []
     for deal, attempt, revealed in found:
@@ -72,9 +72,9 @@ _SHEET_STATE: Final = attrgetter("state", "version", "signed")
 def build_match_list(
     kept: Sequence[StoredSheet], states: Iterable[PublicState]
 ) -> list[MatchListRow]:
-    """Return the rows of the match list, with each match only once.
+    """Return one row for each match that has a stored sheet or is set up at a table.
 
-    A table's present state replaces a stored sheet that differs.
+    If a table's present state and its stored sheet differ, the row is that of the state.
     """
     lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
@@ -109,7 +109,7 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
 
 
 def _row_of_state(state: PublicState) -> MatchListRow | None:
-    """Return the row of a table's present match, or None if no match is set up."""
+    """Return the row of the match that a table has now, or None if it has no match."""
     match = state.match
     named = (match.match, match.event, match.round, match.match_no, match.table_no, match.stage)
     if None in named:

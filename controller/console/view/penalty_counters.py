@@ -1,4 +1,4 @@
-"""Counters of a pair of players: its warnings, its penalties, and its claims of a wrong count.
+"""Counters of a pair: its penalties, and its claims that a hand has a wrong number of cards.
 
 Counters belong to pairs and persons and move with them to other tables. They are not stored: each
 view counts them again from the record. No penalty follows from a counter automatically.
@@ -21,10 +21,9 @@ COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul",
 
 
 class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The number of penalties of one kind that a pair received in a deal, match, round and
-    tournament.
+    """The number of a pair's penalties of one kind in the deal, match, round and tournament.
 
-    The round and the event include earlier matches. They are null if those are not known.
+    The round and the tournament include earlier matches. They are null if those are not known.
     """
 
     deal: int
@@ -48,7 +47,7 @@ class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All penalty counters of one pair of players.
+    """All counters of one pair.
 
     `signals`: illegal signals in this event. `persons`: penalties in this match by person.
     `brought`: the penalties of earlier matches in words, the newest last, or null if not known.
@@ -65,7 +64,7 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
-    """Return the penalty counters of both pairs of a match. An overturned ruling is not counted."""
+    """Return the counters of both pairs of a match. An overturned ruling is not counted."""
     now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
     return [
         _pair_counts(match, record, pair, now, of_side)
@@ -75,7 +74,7 @@ def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts
 
 
 def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
-    """Return the penalty of a ruling as an entry of the penalty record, or None if it gave none."""
+    """Return a ruling's penalty, or None if the ruling is not decided or has no penalty."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     return fill_struct(PenaltyEntry, case.charge, case.proposal)
@@ -142,7 +141,7 @@ _MatchKey = tuple[str, int, str]
 def earlier_penalties(
     matches: Iterable[Sequence[PublicEvent]], pairs: Collection[str]
 ) -> PenaltyRecord:
-    """Return all penalties that these pairs have received so far, the oldest first.
+    """Return the last penalties of `pairs` in `matches`, at most MAX_RECORDS, the oldest first.
 
     `matches`: the entries of each match from its `meeting` on, as tables published them. If the
     entries of a match are missing, its penalties are copied from the records of later matches.

@@ -1,4 +1,4 @@
-"""A rulebook's offences and penalties for the ruling desk, and the charges that clocks suggest."""
+"""A rulebook's offences and penalties on a page, and possible charges after a clock ran out."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, get_args
@@ -110,9 +110,7 @@ class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
-    """Return the offences that may be charged because clocks ran out, in the order of the calls
-    for a referee.
-    """
+    """Return the offences that a referee may charge, because a clock of the table ran out."""
     found: list[ChargeSuggestion] = []
     for call in state.calls:
         if call.reason not in CLOCK_SUGGESTIONS:
@@ -145,7 +143,7 @@ class LadderAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OffenceKindView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One way to commit an offence."""
+    """One of the ways in which players can commit an offence."""
 
     id: str
     en: str
@@ -154,8 +152,7 @@ class OffenceKindView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class OffenceView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An offence with the decisions allowed for the first time, the second time, and so on
-    (`steps`).
+    """An offence. `steps`: the decisions allowed for its first time, its second time, and so on.
 
     The first decision of each step is that of the ladder itself. `scope_*`: whose earlier offences
     count, and over which period. It is empty if none count. `foul_if_harmed`: it is a foul at once
@@ -188,7 +185,7 @@ class OffenceGroup(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A step of the penalty ladder: `times` penalties of one kind become one of the next kind."""
+    """A rule by which `times` penalties of one kind count as one heavier penalty."""
 
     id: str
     below_en: str
@@ -200,7 +197,7 @@ class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NamedItem(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A named penalty, effect of a foul, or reason why a penalty lapses, with both texts."""
+    """A text for a penalty, an effect of a foul, or a reason why the right to one lapsed."""
 
     id: str
     en: str
@@ -227,7 +224,7 @@ class PenaltyLadder(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
-    """Return the penalties of a rulebook as the ruling desk shows them."""
+    """Return the offences and penalties of a rulebook as the ruling desk shows them."""
     return PenaltyLadder(
         profile=profile.name,
         title_en=profile.title_en,
@@ -300,8 +297,7 @@ _ANY_INCIDENT: Final[dict[str, Any]] = {
 
 
 def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
-    """Return the decisions that the rulebook allows for an offence that was committed `times`
-    times before.
+    """Return the decisions allowed for an offence that a player committed `times` times before.
 
     No other offence was committed.
     """
@@ -346,7 +342,7 @@ def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
-    """Yield the effects of a foul on the match. The side that committed it is NS."""
+    """Yield the effects of two fouls by side NS: a usual foul, then a foul for hidden cards."""
     for offence in ("other", "hidden_cards"):
         said = Charge(**_ANY_INCIDENT, offence=offence, pointed_out_by="referee")
         foul = LegalPenalty(penalty="foul", article=None, why=Words("", ""))

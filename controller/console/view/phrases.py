@@ -1,4 +1,4 @@
-"""Parts of lines of words: names in both languages, and functions that describe entries.
+"""Texts in English and Chinese: names, and functions that describe journal entries.
 
 The Chinese terms are those of referees: 放行 is to release the hands, 一套牌 is a set, and 副 is a
 deal.
@@ -38,10 +38,7 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 
 
 def name_of(table: Mapping[str, Words], name: object) -> Words:
-    """Return the words for `name` from a dictionary of names.
-
-    A name that the table does not have is returned unchanged.
-    """
+    """Return the words for `name` in the dictionary `table`, or `name` itself if it has none."""
     return table.get(str(name)) or Words(str(name), str(name))
 
 
@@ -55,13 +52,13 @@ def rulebook_name(name: str) -> Words:
 
 
 def join_words(named: Iterable[Words]) -> Words:
-    """Return several texts in one line."""
+    """Join several texts with commas into one text, in each of the two languages."""
     told = tuple(named)
     return Words(", ".join(one.en for one in told), "、".join(one.zh for one in told))
 
 
 def card_name(text: object) -> Words:
-    """Return the name of a card as people read it: "♠A", or the name of a joker."""
+    """Return a card's name, for example ♠A or small joker. Unknown text stays unchanged."""
     try:
         face = face_text(parse_face(str(text)))
     except ValueError:
@@ -76,7 +73,7 @@ JOKERS: Final[Mapping[str, Words]] = {
 
 
 class DealContext(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Facts about the present deal from earlier entries. `outs`: the seats that are out, in order.
+    """Facts about the present deal, from earlier entries. `outs`: seats without cards, in order.
 
     `whole`: the entries begin with the deal, so places are known. `by_hand`: the deal is dealt by
     hand, so no entry of the machine describes its cut and its hands. `charged`: the deal of each
@@ -94,12 +91,12 @@ DescribeEvent = Callable[[EventData, DealContext], Words]
 
 
 def fault_words(names: Any) -> Words:
-    """Return the causes of faults in one line. The name of an unknown fault is its cause."""
+    """Return the causes of the named faults in one line. An unknown name stays unchanged."""
     return join_words(fault_cause(str(name)) for name in names)
 
 
 def fault_cause(name: str, evidence: Mapping[str, Any] | None = None) -> Words:
-    """Return the cause of a fault with its evidence. An unknown name is returned unchanged."""
+    """Return the text of a fault's cause with its evidence. An unknown name stays unchanged."""
     row = fault_catalogue().get(name)
     return (
         Words(name, name) if row is None else Words(row.cause(evidence), row.cause(evidence, "zh"))
@@ -116,7 +113,7 @@ def offence_words(name: str) -> Words:
 
 
 def value_words(counts: Any) -> Words:
-    """Return a card's value in words: a rank, the level card, or a joker."""
+    """Return the words for the card value `counts`: a rank, the level card, or a joker."""
     if (named := _VALUES.get(counts)) is not None:
         return named
     rank = rank_text(counts) if isinstance(counts, int) and 2 <= counts <= 14 else str(counts)
@@ -136,12 +133,12 @@ def constant_line(en: str, zh: str) -> DescribeEvent:
 
 
 def seat_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that inserts the event's seat into a line."""
+    """Return a function that replaces {seat} in a text by the event's seat."""
     return template_line(en, zh, seat=SEAT_NAMES)
 
 
 def reason_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that adds the event's reason to a line, and who decided, if known."""
+    """Return a function that adds an event's reason and the decider's name, if known, to a text."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         why = data.get("reason", "")
@@ -153,9 +150,9 @@ def reason_line(en: str, zh: str) -> DescribeEvent:
 
 
 def leader_line(en: str, zh: str, field: str = "turned_to") -> DescribeEvent:
-    """Return a function that adds the leader and the turned-up card to a line, if known.
+    """Return a function that adds an event's leader and, if known, the turned-up card to a text.
 
-    `field`: the field of the event that contains the leader.
+    `field`: the event's field with the leader. Without a leader, the text is unchanged.
     """
 
     def tell(data: EventData, before: DealContext) -> Words:
@@ -176,9 +173,9 @@ WordsOf = Mapping[str, Words] | Callable[[Any], Words]
 
 
 def template_line(en: str, zh: str, **fields: WordsOf) -> DescribeEvent:
-    """Return a function that inserts the event's fields into a line.
+    """Return a function that replaces each {field} in a text by that field of the event.
 
-    `fields`: the words for the values of a field. Other fields are inserted as they are.
+    `fields`: the words for the values of some fields. Other fields are inserted as they are.
     """
 
     def tell(data: EventData, before: DealContext) -> Words:
@@ -197,14 +194,12 @@ def template_line(en: str, zh: str, **fields: WordsOf) -> DescribeEvent:
 
 
 def words_if(en: str, zh: str, otherwise: Words = NO_WORDS) -> Callable[[Any], Words]:
-    """Return a function that returns the given words for a true value, and `otherwise` for a
-    false one.
-    """
+    """Return a function that returns texts: `en` and `zh` for a true value, else `otherwise`."""
     return lambda value: Words(en, zh) if value else otherwise
 
 
 def optional_words(en: str, zh: str, words_of: Callable[[Any], Words]) -> Callable[[Any], Words]:
-    """Return a function that inserts a value's words into a text. No value gives no words."""
+    """Return a function that puts a value's words for {} in a text. None and "" give no text."""
 
     def tell(value: Any) -> Words:
         if value in (None, ""):
@@ -224,6 +219,6 @@ def cut_words(cards: object, seat: object) -> Words:
 
 
 def shorten(value: Any) -> Words:
-    """Return the beginning of a long hash. Any other value is returned unchanged."""
+    """Return the first 8 of the 64 characters of a hash, or any other value unchanged."""
     short = f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else str(value)
     return Words(short, short)

@@ -1,4 +1,4 @@
-"""The proof of one attempt for a browser: published rows, and the rulebooks that they name."""
+"""The proof of one attempt for a browser: published events, and the rulebooks that they name."""
 
 import io
 from collections.abc import Iterable, Mapping
@@ -56,9 +56,10 @@ def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
 
 
 def proof_standing(rows: AttemptRows | None) -> ProofStanding:
-    """Return whether the proof of an attempt may be shown, or why not.
+    """Return the state of an attempt's proof: "revealed", "sealed", "later" or "unknown".
 
-    After a power failure only the chief's key opens the attempt. Then the result is "sealed".
+    "later": the deal is not over. "unknown": the archive has no event of the attempt. After a
+    power failure only the chief's key opens the attempt. Then the result is "sealed".
     """
     if rows is None:
         return "unknown"
@@ -70,7 +71,7 @@ def proof_standing(rows: AttemptRows | None) -> ProofStanding:
 def build_proof_view(
     table: str, attempt: int, rows: AttemptRows | None, known: RulebooksByHash, *, over: bool
 ) -> ProofView:
-    """Return the data with which a browser checks an attempt."""
+    """Return the data with which a browser checks an attempt's proof. `over`: its match is over."""
     how = proof_standing(rows)
     if rows is None or how == "later":
         return ProofView(table=table, attempt=attempt, standing=how)
@@ -93,7 +94,7 @@ QUIET_ZONE: Final = 4
 
 
 def qr_code_svg(address: str) -> str:
-    """Return a QR code of an address as SVG: black on white, on any background."""
+    """Return a QR code of an address as an SVG image, in black on a white background."""
     made = segno.make(address, error="m", micro=False)
     out = io.BytesIO()
     made.save(out, kind="svg", scale=8, border=QUIET_ZONE, dark="#000", light="#fff", xmldecl=False)

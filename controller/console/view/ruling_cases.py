@@ -1,4 +1,4 @@
-"""The rulings of a match from its public entries, and the earlier penalties of its players.
+"""The rulings of a match, and earlier penalties of its pairs, read from its public entries.
 
 A state contains only a summary of the newest rulings. The entries contain who pointed an offence
 out, what a ruling does to the match, and how often a pair was penalised before.
@@ -30,7 +30,7 @@ MATCH_START: Final = "meeting"
 
 
 class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ruling, with the charge (the reported offence) that it decides.
+    """One ruling, with the charge (the accusation) that it decides.
 
     `at_ms`: when it was proposed. `ended_ms`: when it was decided.
 
@@ -54,7 +54,7 @@ class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The rulings of a match and the earlier penalties of its pairs, as entries contain them.
+    """The rulings of a match and the earlier penalties of its pairs, read from journal entries.
 
     `earlier_penalties` is None if the first entry of the match is missing or unreadable.
     """
@@ -64,7 +64,7 @@ class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
-    """Return the rulings of a match. `entries` are its entries from `meeting` on."""
+    """Return the rulings and earlier penalties that the journal entries of one match contain."""
     brought: tuple[PenaltyEntry, ...] | None = None
     cases: dict[str, RulingCase] = {}
     for entry in entries:
@@ -160,7 +160,7 @@ class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def build_penalty_choice(
     proposal: PenaltyProposal, earlier_deal: int | None = None
 ) -> PenaltyChoice:
-    """Return the words for one decision that the rulebook allows for a charge.
+    """Return the possible decision `proposal` on a charge, with its penalty and effects in words.
 
     `earlier_deal`: the deal of the offence, if another deal is played now.
     """
@@ -173,7 +173,7 @@ def build_penalty_choice(
 
 
 class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A reason for which the right to a penalty may have lapsed."""
+    """A reason why the right to a penalty may have lapsed, for example after a late report."""
 
     reason: str
     en: str
@@ -182,7 +182,7 @@ class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class RulingView(PublicRuling, frozen=True, kw_only=True, gc=False):
-    """A ruling as the ruling desk shows it.
+    """A ruling with the additional facts and texts that the ruling desk shows.
 
     A field that only entries contain is null if there is no entry. `decided`, `rejected`: who did
     it, in words. For an oral decision of the chief, they also name the person who entered it.
@@ -208,7 +208,7 @@ class RulingView(PublicRuling, frozen=True, kw_only=True, gc=False):
 def build_ruling_views(
     profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
 ) -> list[RulingView]:
-    """Return all rulings of a match, the oldest first.
+    """Return all rulings of a match as the ruling desk shows them during `deal`, the oldest first.
 
     A ruling comes from the entries (`record`), or from the state (`rulings`) if no entry contains
     it. `deal` is played now. The effects of a ruling on an earlier deal contain that deal's number.
@@ -223,7 +223,7 @@ def build_ruling_views(
 
 
 def _with_deciders(view: RulingView) -> RulingView:
-    """Return a ruling with the words for who decided it."""
+    """Return `view` with words that name the people who approved or rejected the ruling."""
     decided = rejected = None
     if view.approved_by is not None:
         decided = decided_by_words(view.approved_by, view.entered_by)
@@ -265,9 +265,7 @@ def _lapse(profile: GuandanProfile, charge: Charge, reason: LapseReason) -> Laps
 
 
 def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table's answer to the query `lost_time`, with the reason of each clock stop in
-    words.
-    """
+    """Return a table's answer to the query `lost_time`, with words for the reason of each stop."""
     stops = [
         stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
     ]

@@ -47,7 +47,7 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The people and the reason behind a corrected result.
+    """The people who corrected a result, and their reason.
 
     `by`: who decided it, and who entered the chief's oral decision. `reason`: why, in words.
     `confirmed`: the state of the chief's confirmation, or None if the correction was made in
@@ -72,10 +72,10 @@ class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
-    """Return a sheet with the wall-clock times of its match's start and end, in whole seconds.
+    """Return a sheet with the dates and times of its match's start and end, computed from `state`.
 
-    A sheet has times of the table's own clock. A state of the same match contains both clocks.
-    Source: R10.
+    A sheet has times of the table's own clock. A state of the same match has both clocks. Without
+    such a state, the sheet is returned unchanged. The times are in whole seconds. Source: R10.
     """
     if state is None or sheet.start_at is not None or state.match.at_ms is None:
         return sheet
@@ -97,7 +97,7 @@ def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
 def build_sheet_view(
     sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
 ) -> SheetPageView:
-    """Return a score sheet together with the facts that a page shows beside it."""
+    """Return a sheet with the facts that a page shows beside it. `kept`: its stored versions."""
     known, named = all_keys(), () if sheet.score is None else sheet.score.provisional
     return SheetPageView(
         sheet=sheet,
@@ -129,14 +129,14 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
 
 
 def safe_cell(cell: object) -> str:
-    """Return a cell that a spreadsheet does not run as a formula. A number stays a number."""
+    """Return a cell's text, with ' before it if a spreadsheet would run the text as a formula."""
     text = "" if cell is None else str(cell)
     is_formula = not isinstance(cell, int) and text.startswith(_FORMULA_SIGNS)
     return f"'{text}" if is_formula else text
 
 
 def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
-    """Return a file name for a sheet, with characters that every system accepts."""
+    """Return a file name for a sheet. All its characters are allowed in every file system."""
     said = f"sheet-{sheet.match}-v{sheet.version}"
     return re.sub(r"[^A-Za-z0-9_.-]", "_", said) + suffix
 
@@ -177,7 +177,7 @@ class _SheetRows:
         return self.label("yes") if holds else None
 
     def moment(self, stamp: str | None) -> str | None:
-        """Return a time stamp as a spreadsheet shows it, for example 2026-11-27 18:45."""
+        """Return a time stamp in the form 2026-11-27 18:45, or None if `stamp` is None."""
         if stamp is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""All that a table's display shows: match, clocks, cut, exchange, seats. It shows no hand."""
+"""The content of a table's display: match, clocks, cut, tributes, seats. It shows no hand."""
 
 from collections.abc import Iterator
 from textwrap import wrap
@@ -26,7 +26,7 @@ _EXCHANGE_PHASES: Final = frozenset({"tribute", "return"})
 
 
 class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One tribute, a card that a loser of the last deal gives to a winner before play.
+    """One tribute: the card that one loser of the last deal must give before play.
 
     `to` and `card` are null until every payer has laid a tribute. `clock`: the clock that counts
     for it.
@@ -40,7 +40,7 @@ class TributeLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A card given back for a tribute. No display shows which card. `clock`: the clock for it."""
+    """One card to give back for a tribute. No display shows its face. `clock`: the clock for it."""
 
     giver: Seat
     to: Seat
@@ -50,7 +50,7 @@ class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The exchange of tributes and returns that is under way, one line for each card.
+    """The present exchange of tributes and returns. Each card of it is one line of the display.
 
     `said`: the lines contain all that the table waits for, with its clocks, so no other part of the
     display shows that.
@@ -63,13 +63,13 @@ class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def clocks(self) -> frozenset[PublicSeatClock]:
-        """Return the clocks that are shown in these lines."""
+        """Return the clocks of the tributes and returns in this exchange."""
         clocks = (*(one.clock for one in self.pays), *(one.clock for one in self.gives))
         return frozenset(one for one in clocks if one is not None)
 
 
 def build_exchange(match: PublicMatch) -> ExchangeView | None:
-    """Return the exchange of cards, or None if no exchange is under way."""
+    """Return the present exchange of cards, or None if no tribute or return is due."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
     paid, back = tuple(_tribute_lines(match)), match.tribute.given
@@ -108,7 +108,7 @@ WIDEST_CUT: Final = (6, 102)
 
 
 class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A cut that the machine waits for. `by`: the seats that may cut, () for any seat.
+    """The cut that the machine waits for. `by`: the seats that may cut, or () if any seat may.
 
     `counter`: the running number that the cut would take.
     """
@@ -162,7 +162,7 @@ class DisplayView(MatchSummary, frozen=True, gc=False, kw_only=True):
 
 
 def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
-    """Return the content of a table's display. Without a state, it shows that none has arrived."""
+    """Return what a table's display shows. With `state` None, only the freshness is set."""
     if standing is Freshness.LIVE:
         since_ms = 0  # Otherwise every state would change the display.
     if state is None:
@@ -212,7 +212,7 @@ def _pending_cut(state: PublicState) -> PendingCut | None:
 
 
 def _newest_proof(state: PublicState) -> ProofLink | None:
-    """Return the newest proof that people may open, or None before the match is over.
+    """Return the newest published proof, or None if none is published or a match is not over.
 
     Telephones are allowed only after play. Sources: seeds 002 A17.1.1, 000 A21.3.
     """

@@ -50,7 +50,7 @@ class Urgency(IntEnum):
 
 
 class WaitReason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One thing that a table waits for.
+    """One reason for which a table waits for a person.
 
     `name`: the name of a fault, of the reason of a call, or of a freshness. `since_ms`:
     milliseconds since 1970. `action_*`: what to do, or empty if the words contain it.
@@ -103,7 +103,7 @@ UNHEARD_WORDS: Final[Mapping[Freshness, Words]] = {
 def list_table_reasons(
     snapshot: TableSnapshot, standing: tuple[Freshness, int]
 ) -> tuple[WaitReason, ...]:
-    """Return all reasons for which a table waits, sorted by urgency, then by time, oldest first.
+    """Return all reasons for which a table waits, sorted by urgency and then by age.
 
     `standing`: the table's freshness, and the time since when. A silent table keeps the reasons of
     its last state, below the reason that it is silent.
@@ -133,9 +133,9 @@ def list_table_reasons(
 
 
 def is_deal_due(state: PublicState) -> bool:
-    """Return True if a deal is due that the machine has not begun and that no person has stopped.
+    """Return whether a deal is due that the machine has not begun. False if a person prevents it.
 
-    There is no alert if the hopper counts as empty, or if the set is still on the table.
+    The table raises no alert if its hopper counts as empty, or if the set is still outside.
     """
     machine, match = state.machine, state.match
     return (
@@ -149,7 +149,10 @@ def is_deal_due(state: PublicState) -> bool:
 
 
 def _call_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
-    """Yield a reason for each call to a referee, then one for each fault."""
+    """Yield a reason for each call for a referee, and then a reason for each alert.
+
+    `skew_ms`: how far the console's clock is ahead of the table's clock.
+    """
     for call in state.calls:
         yield WaitReason(
             rank=_CALL_URGENCY.get(call.reason, Urgency.DECISION),
@@ -171,7 +174,7 @@ def _call_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
-    """Yield one reason for the rulings that wait for the chief, and one for the other rulings."""
+    """Yield one reason for all rulings that the chief must decide, and one for all others."""
     for name, needs, whose in _DECIDERS:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
@@ -191,9 +194,9 @@ def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
-    """Return the time from which a ruling waits for a decision.
+    """Return when a ruling was proposed, in ms since 1970 by the table's clock.
 
-    At a table of an older version: since its deal began.
+    At a table of an older version, the result is the start of the present deal or match.
     """
     match = state.match
     known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
@@ -208,7 +211,7 @@ _DECIDERS: Final = (
 
 
 def _urgency(alert: Alert, state: PublicState) -> Urgency:
-    """Return the urgency of a fault. It is higher if players are at a stopped machine."""
+    """Return the urgency of an alert. Danger is less urgent if no players are present."""
     known = _ALERT_URGENCY.get(alert.name)
     players_present = state.match.seated and state.match.verdict is None
     if known is Urgency.DANGER and not players_present:
@@ -244,12 +247,12 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def since_ms(self) -> int:
-        """Return the time at which the most urgent reason began."""
+        """Return when the most urgent reason began, in milliseconds since 1970."""
         return self.reasons[0].since_ms
 
 
 def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
-    """Return the waiting tables that a role sees, sorted by urgency, then by time, oldest first.
+    """Return the waiting tables as `role` sees them, sorted by urgency and then by age.
 
     A referee's list and its rows do not contain what only a technician needs.
     """
@@ -268,7 +271,7 @@ def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable
 def build_waiting_table(
     table: str, reasons: tuple[WaitReason, ...], taken_by: str | None, now_ms: int
 ) -> WaitingTable | None:
-    """Return a table that waits, or None if there is no reason to wait."""
+    """Return a waiting table with its reasons, or None if `reasons` is empty."""
     if not reasons:
         return None
     urgent = reasons[0].rank < Urgency.UNHEARD

@@ -1,4 +1,4 @@
-"""The verification of a journal by another program: chain, steps, proofs, counts and voids.
+"""The complete check of a journal: hash chain, order of steps, proofs, counts and reasons.
 
 `verify` reads a state directory, or events that a person saved from the feed. A value that follows
 from other entries is computed again, with the functions of controller/deal/sequence.py, and
@@ -49,7 +49,7 @@ def verify(
     events: Sequence[Path] = (),
     table: Path | None = None,
 ) -> VerifyReport:
-    """Check a whole journal, or the events of a feed, and return a report.
+    """Check a whole journal, or a file of events that were saved from a feed. Return a report.
 
     `path` is a state directory, a journal file or a file of events. `head_file` has heads that were
     saved elsewhere. `events` are a tournament's own regulations (event.toml) under which deals may
@@ -94,9 +94,10 @@ def verify(
 def check_unsealed_attempt(
     progress: AttemptHistory, revealed: Mapping[str, Any], record: Mapping[str, Any]
 ) -> tuple[AttemptReport, list[VerifyFinding]]:
-    """Check an attempt with the data that the chief's key decrypted.
+    """Check an attempt with data that the chief decrypted. Return its report and the findings.
 
-    `revealed` and `record` are the data of the entries that its machine could not write.
+    `revealed` and `record` are the data of the two entries that the machine could not write,
+    because it had lost the attempt's key.
     """
     steps = dict(progress.steps)
     sealed = steps.pop("sealed_to_chief")
@@ -112,7 +113,7 @@ def _check_journal(
     progresses: Sequence[AttemptHistory],
     rulebooks: ProfilesByHash,
 ) -> Findings:
-    """Yield the findings of all checks except those of single attempts."""
+    """Run all checks of a journal except `check_attempt`, and yield their findings."""
     checks = [
         _check_table_key(entries),
         step_checks.check_entries(entries, whole=source.whole),
@@ -133,7 +134,7 @@ def _check_journal(
 
 
 def _check_table_key(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each entry whose table key differs from the first one in the journal.
+    """Yield a finding for each entry with a `table_key` that is not the journal's first one.
 
     A journal belongs to one table, and its proofs are bound to the key of that table.
     """

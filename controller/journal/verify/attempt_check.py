@@ -1,4 +1,4 @@
-"""The check of one attempt, with the sealed data of its journal entries opened.
+"""The check of one attempt. It also opens the sealed data if the key is published.
 
 The record of the attempt has the key that opens the sealed data. With that key, the record is
 compared with the entries that were written while the cards moved, including looks and pockets.
@@ -49,7 +49,7 @@ _BOX_MEANS = "the data sealed while the cards moved differ from the data shown n
 
 
 def box_opener(progress: AttemptHistory) -> Unseal | None:
-    """Return a function that decrypts the attempt's data, or None if its key is not public.
+    """Return a function that decrypts the attempt's sealed data, or None if no key is published.
 
     Raises UnprovableError if the published key has a wrong form.
     """
@@ -69,10 +69,10 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
-    """Yield a finding for each piece of encrypted data of the attempt that differs from the
-    published data.
+    """Yield a finding if the sealed seed or the sealed hands differ from the published ones.
 
-    Raises UnprovableError if the published key does not open a box.
+    A record without its key is a finding too if rows of the journal are sealed. Raises
+    UnprovableError if the published key does not open a box.
     """
     record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
     if record is None:
@@ -109,7 +109,7 @@ _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of t
 
 
 class _ComputedParts(msgspec.Struct):
-    """The results that could be computed from the entries of one attempt, None for the others."""
+    """The values that the check of an attempt has computed so far. The rest is None or empty."""
 
     grade: Grade | None = None
     course: CardCourse | None = None
@@ -123,9 +123,9 @@ class _ComputedParts(msgspec.Struct):
 def check_attempt(
     progress: AttemptHistory, rulebooks: ProfilesByHash, missing: Sequence[str] = ()
 ) -> AttemptReport:
-    """Check one attempt alone, and return its report with all findings.
+    """Check the entries of one attempt, and return its report, which has all findings.
 
-    `missing` has the steps that the attempt must have had and that this file lacks.
+    `missing` has the steps that the attempt must have taken but that have no entry in this file.
     """
     found = _ComputedParts()
     n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
@@ -142,7 +142,7 @@ def check_attempt(
 def _compute_parts(
     progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
 ) -> Findings:
-    """Store the computed values of the attempt in `found`, and yield the findings."""
+    """Run the checks of the attempt, store the computed values in `found`, and yield findings."""
     steps = set(progress.steps)
     if "committed" in steps:
         found.context = proof.commitment_context_of(progress)
@@ -176,7 +176,7 @@ def _compute_parts(
 def _record_evidence(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str
 ) -> RecordEvidence | None:
-    """Return the published record as evidence, or None if it has no board events."""
+    """Return the attempt's record as evidence, or None if its events or `course` are missing."""
     record = progress.steps.get("record")
     if record is None or course is None or "events" not in record.data:
         return None
@@ -193,13 +193,12 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Return each card's way through the machine, or None if no source shows it completely.
+    """Compare the copies of the attempt's board events, yield findings, and return the cards' ways.
 
-    Yield the findings.
-
-    The sources are the opened record, the reveal, and the board events of the journal. If several
-    of them exist, they must agree: the record with the reveal, and both with the journal. The
-    journal's own events show the outlets of cards only if their boxes are open.
+    Return None if no copy shows all cards' ways. The copies are in the published `record`, in
+    the `course` of `revealed`, and in the `wire` entries. If several of them exist, they must
+    agree: `record` with `revealed`, and both with the `wire` entries. The `wire` entries show the
+    outlets (pockets or tray) of cards only if they can be decrypted.
     """
     told, unseal = list(_published_events(progress)), box_opener(progress)
     try:
@@ -237,9 +236,9 @@ def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, Ca
 def _published_events(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield each published entry that contains board events, with these events.
+    """Yield each public entry of the attempt that has board events, with these events.
 
-    The record, which is the most complete, comes first.
+    The `record` comes before `revealed`, because it is more complete.
     """
     for kind, field in (("record", "events"), ("revealed", "course")):
         step = progress.steps.get(kind)
@@ -250,9 +249,9 @@ def _published_events(
 def _logged_events(
     progress: AttemptHistory, before: JournalEntry | None, unseal: Unseal | None = None
 ) -> list[LoggedBoardEvent]:
-    """Return the attempt's board events that the journal has before the entry `before`.
+    """Return the board events in those `wire` entries of the attempt that precede `before`.
 
-    `unseal` decrypts their looks and pockets. Without it, these stay sealed.
+    With None, all `wire` entries count. Looks and pockets stay sealed without `unseal`.
     """
     groups = [entry for entry in progress.wire_entries if before is None or entry.n < before.n]
     return [event for entry in groups for event in unpack_events(entry.data, entry.attempt, unseal)]
@@ -261,7 +260,7 @@ def _logged_events(
 def _is_prefix_without_motion(
     whole: Sequence[LoggedBoardEvent], events: Sequence[LoggedBoardEvent]
 ) -> bool:
-    """Return whether `whole` begins with `events` and then has no more events of moving cards."""
+    """Return whether `whole` is `events` followed only by events that move no card."""
     rest = whole[len(events) :]
     return (
         len(events) <= len(whole)
@@ -271,9 +270,9 @@ def _is_prefix_without_motion(
 
 
 def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
-    """Return whether two records can be of one and the same board event.
+    """Return whether two copies of a board event are equal, apart from data that is sealed in one.
 
-    A sealed part equals any other.
+    A look or pocket that is sealed in one copy is equal to any value in the other copy.
     """
     if one == other:
         return True
@@ -283,17 +282,12 @@ def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
 
 
 def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
-    """Return a copy of the event without the look at the card.
-
-    If `shut`, its place is replaced by SEALED_PLACE.
-    """
+    """Return a copy of the event without its look and, if `shut`, also without its pocket."""
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
 def _end_step(progress: AttemptHistory) -> JournalEntry:
-    """Return the entry that ended the attempt: hands recalled or withdrawn, otherwise the
-    verdict.
-    """
+    """Return the entry that ended the attempt: `withdrawn`, else `recalled`, else `verdict`."""
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 
@@ -301,7 +295,7 @@ def _end_step(progress: AttemptHistory) -> JournalEntry:
 def _end_reasons(progress: AttemptHistory) -> list[str]:
     """Return the reasons in the entry that ended the attempt.
 
-    Raises UnprovableError if they are not words.
+    Raises UnprovableError if this entry has no list of texts as its reasons.
     """
     end = _end_step(progress)
     said = end.data.get("reasons")

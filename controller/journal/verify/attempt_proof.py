@@ -1,4 +1,4 @@
-"""The values of a proof, taken from an attempt's entries, and the checks of these values.
+"""Functions that read the values of a proof from an attempt's entries, or check these values.
 
 A function that reads a value raises UnprovableError if the value is missing or has a wrong type.
 """
@@ -19,7 +19,7 @@ from controller.rules.profile_files import ProfilesByHash
 
 
 class UnprovableError(Exception):
-    """The error that entry `n` lacks a value that a proof needs."""
+    """The error for entry `n`, which lacks a value of the proof or has it in a wrong form."""
 
     def __init__(self, n: int, what: str) -> None:
         super().__init__(what)
@@ -27,7 +27,7 @@ class UnprovableError(Exception):
 
 
 def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
-    """Return the values that the commitment fixes, such as table, match and deal.
+    """Return the values that the attempt's commitment covers, such as table, match and deal.
 
     Raises UnprovableError.
     """
@@ -42,9 +42,9 @@ def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
 
 
 def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
-    """Return the attempt's set of cards: number of packs, jokers or not, number of cards.
+    """Return the number of packs, whether they have jokers, and the number of cards of the set.
 
-    Raises UnprovableError if such a set does not exist.
+    Raises UnprovableError for a set that cannot exist.
     """
     found, n = _typed_field(progress, "committed", "deck", dict), progress.steps["committed"].n
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
@@ -56,9 +56,9 @@ def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
 
 
 def cut_of(progress: AttemptHistory) -> int | None:
-    """Return the number of cards that were cut, from the entry `revealed`.
+    """Return the cut (a number) in the entry `revealed`, or None if the deal had no cut.
 
-    It is None for a deal without a cut. Raises UnprovableError if it is not a number.
+    Raises UnprovableError for any other value.
     """
     cut = progress.steps["revealed"].data.get("cut")
     if cut is None or (type(cut) is int and cut >= 0):
@@ -67,9 +67,9 @@ def cut_of(progress: AttemptHistory) -> int | None:
 
 
 def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
-    """Return the bytes of a field that a journal entry has as hex digits.
+    """Return the bytes in the hex field `name` of the attempt's entry of the kind `kind`.
 
-    There must be `size` bytes, or any number if `size` is None. Raises UnprovableError otherwise.
+    Raises UnprovableError if the field is not hex, or not `size` bytes (None: any length).
     """
     told = text_field(progress, kind, name)
     try:
@@ -82,15 +82,15 @@ def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None =
 
 
 def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
-    """Return the text of the field `name` in the attempt's entry of the kind `kind`.
+    """Return the text in the field `name` of the attempt's entry of the kind `kind`.
 
-    Raises UnprovableError.
+    Raises UnprovableError if the field is missing or is not a text.
     """
     return str(_typed_field(progress, kind, name, str))
 
 
 def has_open_hands(progress: AttemptHistory) -> bool:
-    """Return whether the attempt's record has published its hands."""
+    """Return whether the hands were held and the entry `record` shows their faces."""
     record = progress.data("record") or {}
     return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
 
@@ -116,7 +116,7 @@ _REASONS_OF_REFUSED_EVENT = {
 
 
 def compute_sequence(progress: AttemptHistory) -> str:
-    """Compute the sequence of pockets from the revealed seed and the cut.
+    """Return the attempt's sequence of pocket letters, computed from its revealed seed and cut.
 
     Raises UnprovableError if a value is missing or impossible.
     """
@@ -129,7 +129,10 @@ def compute_sequence(progress: AttemptHistory) -> str:
 
 
 def check_commitment(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
-    """Yield a finding for each difference between the committed values and the revealed values."""
+    """Yield a finding if the revealed seed does not give the attempt's commitment.
+
+    Also yield one if the revealed cut is not the cut in the entry `cut`. Then check the rulebook.
+    """
     revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
     bound_to = context(
         bound.table_key,
@@ -151,9 +154,9 @@ def check_commitment(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Fin
 
 
 def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | None:
-    """Return the name and the hash of the attempt's rulebook if it is not among `rulebooks`.
+    """Return name and hash of the attempt's rulebook as text, or None if `rulebooks` has it.
 
-    Return None if it is. Raises UnprovableError.
+    Raises UnprovableError.
     """
     hashed = hex_field(progress, "committed", "profile_hash")
     if rulebooks.find(hashed) is not None:
@@ -162,11 +165,10 @@ def unknown_rules(progress: AttemptHistory, rulebooks: ProfilesByHash) -> str | 
 
 
 def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence: str) -> Findings:
-    """Yield a finding for every card that went to another outlet than the committed sequence
-    requires.
+    """Yield a finding for each card that went to a wrong outlet (see `misplaced_cards`).
 
-    Also yield one for events in an impossible order, and for places of a right deal without a
-    landed card.
+    The first such card is allowed if it ended the attempt. Also yield a finding for events in an
+    impossible order, and for places of a right deal without a landed card.
     """
     verdict = progress.steps["verdict"]
     right = verdict.data["outcome"] == "ok"
@@ -189,7 +191,7 @@ def check_gates(progress: AttemptHistory, course: CardCourse, expected_sequence:
 
 
 def check_strays(progress: AttemptHistory, course: CardCourse) -> Findings:
-    """Yield a finding if a deal with the verdict "ok" had unexpected landings or stuck cards.
+    """Yield a finding if an attempt with the verdict "ok" had strays or stuck cards.
 
     A stray is a card that landed unexpectedly. Only the events up to the landing of the last card
     count. A later event does not belong to the deal.
@@ -202,9 +204,9 @@ def check_strays(progress: AttemptHistory, course: CardCourse) -> Findings:
 
 
 def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Findings:
-    """Yield a finding for every card that went into a pocket without being identified.
+    """Yield a finding for each card that went to a pocket although no look at it was acceptable.
 
-    Such a card has no acceptable look, or two cards left the hopper as one. Looks may be missing if
+    A card of a double feed counts as a card without an acceptable look. Looks may be missing if
     a later run of the daemon ended the attempt. Such an attempt is not checked unless its hands are
     right.
     """
@@ -220,9 +222,9 @@ def check_looks(progress: AttemptHistory, evidence: RecordEvidence) -> Findings:
 def check_counts(
     progress: AttemptHistory, course: CardCourse | None, expected_sequence: str | None
 ) -> Findings:
-    """Yield a finding for each count in the verdict that differs from the sequence or the board
-    events.
+    """Yield a finding for each count in the verdict that does not follow from the board events.
 
+    With the outcome "ok", the landings must also agree with `expected_sequence`.
     If an attempt ends early, its counts stop while its last cards still move. Then the counts of
     the verdict are those after the number of events that the record states. Without that number,
     they may be those after any of the events.
@@ -263,10 +265,11 @@ def check_counts(
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
-    """Return whether the attempt may have refused the last of the first `counted` board events.
+    """Return whether the table may have refused the last board event before the verdict.
 
-    A refused event ends the attempt and is not part of the verdict's counts. If the final count
-    decided, no event was refused.
+    `counted` is the number of this event, from 1. A refused event ends the attempt, and the verdict
+    does not count it (PROOF.md §7).
+    If the final count ended the attempt, no event was refused.
     """
     reasons = set(progress.steps["verdict"].data["reasons"])
     settled = (progress.data("record") or {}).get("settled") or {}
@@ -277,11 +280,10 @@ def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) 
 
 
 def check_hands(progress: AttemptHistory, evidence: RecordEvidence | None) -> Findings:
-    """Yield a finding for each difference between the published hands and the earlier evidence
-    of them.
+    """Yield a finding if the published hands contradict their hash, the set or the looks.
 
-    The hash in `held` bound the hands. `evidence` is the opened record, if there are looks to
-    compare the hands with.
+    The hash is in the entry `held`. `evidence` has the looks, or is None if there are no looks to
+    compare.
     """
     opened = progress.steps["record"]
     nonce = hex_field(progress, "record", "nonce")
@@ -307,8 +309,9 @@ def check_hands(progress: AttemptHistory, evidence: RecordEvidence | None) -> Fi
 
 
 def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
-    """Yield a finding for a set of cards, a cut or a profile name that the rulebook does not
-    allow.
+    """Yield a finding if the rulebook has another name or set than the attempt, or forbids the cut.
+
+    A cut that is impossible with this set is a finding under any rulebook.
     """
     promised, cards = progress.steps["committed"], deck_of(progress)
     cut = progress.steps.get("cut", progress.steps["revealed"])
@@ -345,11 +348,12 @@ _LEADER_MEANS = "another seat should have led"
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
 ) -> Findings:
-    """Yield a finding if the published leader does not follow from the cards.
+    """Yield a finding if the leader in `released` did not get the deciding card.
 
-    The turned-up place is the next draw after the sequence. It is a later draw if the rulebook
-    requires another card instead of the one found there. Without opened hands those faces are not
-    known. Then every draw that is probable under the rulebook is accepted. Raises UnprovableError.
+    The deciding card is the turned-up card or, in Big Two, the leading card. The turned-up place is
+    the next draw after the sequence. It is a later draw if the rulebook requires another card
+    instead of the one found there. Without opened hands those faces are not known. Then every draw
+    that is probable under the rulebook is accepted. Raises UnprovableError.
     """
     released = progress.steps.get("released")
     if released is None:
@@ -384,9 +388,9 @@ def check_leader(
 def _check_first_holder(
     progress: AttemptHistory, expected_sequence: str, profile: BigTwoProfile, leader: str
 ) -> Findings:
-    """Yield a finding if the wrong seat was named as the first to lead in Big Two.
+    """Yield a finding if the leader of a Big Two deal did not get the rulebook's leading card.
 
-    The first seat, from N in playing order, that holds the leading card leads.
+    If several seats got this card, the first of them must lead, from N in playing order.
     """
     if not has_open_hands(progress):
         return
@@ -399,9 +403,9 @@ def _check_first_holder(
 
 
 def _likely_draws(profile: Profile | None, cards: int) -> int:
-    """Return how many draws of a card are enough in all but one of a million deals.
+    """Return how many draws are enough, in nearly all deals, to turn up a valid card.
 
-    A draw is repeated if the rulebook does not accept the card that was turned up.
+    The draw is repeated if the rulebook refuses its card. One deal in a million needs more draws.
     """
     if profile is None:
         return _MAX_DRAWS

@@ -1,4 +1,4 @@
-"""The checks of an attempt's steps: their order, their form, and the steps that are missing."""
+"""The checks of an attempt's steps (its entries): their order, form and completeness."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -43,7 +43,7 @@ _FIRST_OTHER_CODE = 400
 
 
 def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
-    """Yield the findings about single entries, and about the order of entries within an attempt.
+    """Yield the findings about the form of each entry, and about the order of each attempt's steps.
 
     If `whole` is False, steps may be missing. Their order must be right all the same.
     """
@@ -63,7 +63,7 @@ def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
 
 
 def check_attempt_end(progress: AttemptHistory) -> Findings:
-    """Yield the findings about an attempt's end, and about contradictions between its steps."""
+    """Yield the findings about an attempt's outcome, reasons, times, shuffler passes and boxes."""
     yield from _check_outcome(progress)
     yield from _check_reasons(progress)
     cut = progress.steps.get("cut")
@@ -88,7 +88,7 @@ def check_attempt_end(progress: AttemptHistory) -> Findings:
 
 
 def _check_outcome(progress: AttemptHistory) -> Findings:
-    """Yield a finding if the outcome does not follow from the reasons of the verdict.
+    """Yield a finding if the verdict's outcome does not follow from the verdict's reasons.
 
     Also yield one for each sign that the hands of an attempt with another outcome than "ok" were
     used.
@@ -112,7 +112,7 @@ def _check_outcome(progress: AttemptHistory) -> Findings:
 
 
 def _check_reasons(progress: AttemptHistory) -> Findings:
-    """Yield a finding if an attempt ended without hands and no valid reason is given."""
+    """Yield a finding for each failed verdict, withdrawal or recall without a valid reason."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
         step = progress.steps.get(kind)
@@ -152,10 +152,9 @@ def _check_shape(entry: JournalEntry) -> Findings:
 
 
 def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Findings:
-    """Yield a finding if a set's card back (A or B) differs from an earlier statement about the
-    set.
+    """Yield a finding if `committed` has another back (A or B) of its set than earlier entries.
 
-    `backs` has the backs stated so far, by set. The function adds those that `entry` states.
+    `backs` has the stated backs of each set. The function adds the backs that `entry` states.
     """
     data = entry.data
     loaded = {str(data.get("set")): data.get("back")}
@@ -190,7 +189,7 @@ def _check_order(entry: JournalEntry, steps: dict[str, JournalEntry], whole: boo
 
 
 def _check_deal_number(entry: JournalEntry, steps: dict[str, JournalEntry]) -> Findings:
-    """Yield a finding if an entry's deal number differs from that of the attempt's first step.
+    """Yield a finding if an entry has another deal number than the first step of its attempt.
 
     Held hands never get another deal number.
     """
@@ -201,9 +200,9 @@ def _check_deal_number(entry: JournalEntry, steps: dict[str, JournalEntry]) -> F
 
 
 def _check_sealed_to_chief(progress: AttemptHistory) -> Findings:
-    """Yield a finding if the loss of an attempt's key was reported but is impossible.
+    """Yield a finding if `sealed_to_chief` reports the key as lost, but other entries disprove it.
 
-    A key is lost only with the power. Then a new run begins, and no record can be opened.
+    A key is lost only with the power. Then a new run begins, and the machine opens no record.
     """
     sealed = progress.steps.get("sealed_to_chief")
     if sealed is None:
@@ -218,9 +217,10 @@ def _check_sealed_to_chief(progress: AttemptHistory) -> Findings:
 
 
 def _check_boxes(progress: AttemptHistory) -> Findings:
-    """Yield a finding if held hands have no encrypted record, or if their attempt never ended.
+    """Yield a finding if held hands have no `hands_box`, or were neither released nor withdrawn.
 
-    Also yield one if the box for the chief has a wrong size.
+    The second check is made after `revealed`. Also yield one if the box for the chief has a
+    wrong size.
     """
     seed, held = progress.steps.get("seed"), progress.steps.get("held")
     if seed is None:
@@ -256,11 +256,10 @@ _RUN_MEANS = "a run of the daemon was made up, or rows of another run were inser
 
 
 def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
-    """Yield a finding for each entry whose run of the daemon had not begun yet, or had already
-    ended.
+    """Yield a finding for each entry before its daemon run began, or after another run began.
 
-    If `whole` is False, the first entry of a run may be missing, except between entries with
-    consecutive numbers.
+    A second `opened` of a run is a finding too. If `whole` is False, the first entry of a run may
+    be missing, except between entries with consecutive numbers.
     """
     over: set[str] = set()
     run, last = None, 0
@@ -296,7 +295,7 @@ _KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
 def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
-    """Return the steps that the attempt must have taken but that have no entry."""
+    """Return the kinds of the entries that the attempt must have and that this file lacks."""
     steps = set(progress.steps)
     if "committed" not in steps:
         return []  # It committed to nothing, so no step is missing.
@@ -311,10 +310,10 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for hands with the verdict "ok" whose count or hash is missing.
+    """Yield a finding for each "ok" attempt that cannot have had both entries `dealt` and `held`.
 
-    The entry `dealt` or `held` is missing, and the entry numbers leave no room for it. The entries
-    `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
+    One of them is not in the file, and no missing entry has the number that it must have. The
+    entries `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
     """
     by_number = {entry.n: entry for entry in entries}
     for progress in progresses:
@@ -330,9 +329,9 @@ def check_uncounted_hands(
 
 
 def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
-    """Return the ids of attempts whose entries, or whose commitments, are missing in the file.
+    """Return the ids of the attempts that have no entry, or no commitment, in this file.
 
-    An attempt is missing if the file has attempts with a lower and with a higher id.
+    An id without any entry counts if the file has attempts with a lower and with a higher id.
     """
     steps = [entry for entry in entries if entry.kind in ATTEMPT_STEPS]
     known = sorted({entry.attempt for entry in steps if entry.attempt is not None})
@@ -352,7 +351,7 @@ number.
 
 
 def _count_steps_taken(progress: AttemptHistory) -> int:
-    """Return how many of the steps in `_STEPS_TO_HANDS` the attempt surely took."""
+    """Return how many of the steps in `_STEPS_TO_HANDS` the attempt's entries prove."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
         return len(_STEPS_TO_HANDS)
@@ -368,9 +367,9 @@ def _count_steps_taken(progress: AttemptHistory) -> int:
 
 
 def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
-    """Return the steps with which an attempt must end, judged by the steps that it has.
+    """Return which of `verdict`, `released`, `revealed` and `record` the attempt must have.
 
-    If `over`, there must be an end by now.
+    Its other entries show this. `over` means that two later attempts began, so this one ended.
     """
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
@@ -386,7 +385,7 @@ def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
 
 
 def check_record_fields(progress: AttemptHistory) -> Findings:
-    """Yield a finding if the record of an attempt lacks fields that it must have.
+    """Yield a finding if the entry `record` of the attempt lacks a field that it must have.
 
     A record has events and a key. A record of right hands also has a nonce and faces.
     """

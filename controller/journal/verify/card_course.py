@@ -1,4 +1,4 @@
-"""The way of an attempt's cards through the machine, computed from the boards' events alone.
+"""The way of each card through the machine in one attempt, computed only from board events.
 
 The code follows PROOF.md §5 and does not use controller/deal/ledger.py. A check that shares code
 with the checked program cannot find an error of that code.
@@ -36,7 +36,7 @@ VerdictCounts = tuple[int, ...]
 
 
 class CourseCard(msgspec.Struct):
-    """All that the boards reported about one card of the attempt.
+    """One card of an attempt, with everything that the boards reported about it.
 
     `index` is the number of the card in the order of feeding. `place` is its place in the sequence,
     or None if no place was left for the card. `looks` has all looks at the card.
@@ -55,12 +55,12 @@ class CourseCard(msgspec.Struct):
 
     @property
     def usable_looks(self) -> list[CardLook]:
-        """Return the looks that the daemon had when it routed the card."""
+        """Return the looks before the card's gate event, or all looks if it has no gate event."""
         return self.looks if self.gate is None else self.looks[: self.looks_before_gate]
 
 
 class CardCourse(msgspec.Struct):
-    """The ways of all cards through the machine in one attempt, with counts of the boards' events.
+    """The way of each card through the machine in one attempt, and the counts of board events.
 
     `cards` has the cards by index. `fed` and `refed` count the cards from the hopper and from the
     tray, `doubles` the double feeds, and `landings` the cards in each outlet. `strays`, `jams` and
@@ -101,7 +101,7 @@ class CardCourse(msgspec.Struct):
         return self.landings.get(outlet, 0)
 
     def cards_by_place(self) -> dict[int, CourseCard]:
-        """Return the cards that landed in the seats' pockets, by their place in the sequence."""
+        """Return each card that landed in a pocket (not the tray), by its place in the sequence."""
         return {
             card.place: card
             for card in self.cards.values()
@@ -109,15 +109,13 @@ class CardCourse(msgspec.Struct):
         }
 
     def tray_rounds(self, card: CourseCard) -> int:
-        """Return how often cards came from the tray for the place in the sequence that `card`
-        has.
-        """
+        """Return how many times a card for the same place as `card` was fed from the tray."""
         refed = (one for one in self.cards.values() if one.from_tray)
         return sum(one.place == card.place for one in refed)
 
 
 def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
-    """Compute the ways of a set of `cards` cards from the board events, in their order."""
+    """Return the way of each card, computed from the board events. The set has `cards` cards."""
     seen = CardCourse(cards)
     aside: list[int] = []
     doubled: set[int] = set()
@@ -166,7 +164,7 @@ def trace_course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
 
 
 def _update_counts(course: CardCourse, event: LoggedBoardEvent) -> None:
-    """Compute the verdict's counts again after an event that may have changed them."""
+    """Store in `course` the counts of fed and landed cards after `event` (see VerdictCounts)."""
     if event.code == LANDED:
         course.at_last_landing = (course.strays, course.not_landed)
     if event.code in (AT_READER, LANDED):

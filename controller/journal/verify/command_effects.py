@@ -1,4 +1,4 @@
-"""The effects of each command: which rows the command must cause, and which rows need a command."""
+"""The checks that each command has its effect in the journal, and each effect its command."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -13,9 +13,7 @@ from controller.words import signer_text
 
 
 def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
-    """Return the numbers of the rows that were copied from another table when a match moved
-    here.
-    """
+    """Return the numbers of the `match` entries that came with a match from another table."""
     numbers: set[int] = set()
     left = 0
     for entry in entries:
@@ -85,10 +83,10 @@ def check_command_effects(
     *,
     whole: bool,
 ) -> Findings:
-    """Yield a finding for each step of an attempt that does not follow from the commands.
+    """Yield a finding for each cut, release or ordered end of an attempt that no command caused.
 
-    The steps are the cut, the release, and an end that a person ordered. A command for the cut must
-    come at the right time.
+    A command for the cut must have the same number, and must come at the right time. If `whole` is
+    False, only the cuts that have commands are checked.
     """
     acted = [command for command in commands if _was_carried_out(command)]
     last = entries[-1].n if entries else 0
@@ -115,11 +113,7 @@ def check_command_effects(
 def check_person_events(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each person's decision without a command, and for each command
-    without its effect.
-
-    The reverse is a command without the row that it must have caused.
-    """
+    """Yield a finding for each effect without its command, and each command without its effect."""
     by_number = {entry.n: entry for entry in entries}
     elsewhere = transferred_rows(entries)
     for entry in entries:
@@ -135,9 +129,9 @@ def check_person_events(
 
 
 def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, JournalEntry]) -> bool:
-    """Return whether the row that a command caused is directly before the command's row.
+    """Return whether an entry of the kind `kind` before the command is the command's effect.
 
-    The row must not belong to another command.
+    At most `_MAX_ROWS_BETWEEN` entries are searched, back to the last other command.
     """
     for n in range(command.n - 1, command.n - 1 - _MAX_ROWS_BETWEEN, -1):
         row = by_number.get(n)
@@ -149,9 +143,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
 
 
 def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding if the cut differs from the one commanded, or if a second command
-    concerned it.
-    """
+    """Yield a finding if the cut is not the number in its command, or if it has two commands."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
         if cut is None or _command_name(command) != "cut":
@@ -169,9 +161,7 @@ def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Fi
 
 
 def _check_cut_time(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each command about the cut that came before the commitment or after
-    the cut.
-    """
+    """Yield a finding for each cut command that came before the commitment or after the cut."""
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in commands:
         if committed is not None and command.n < committed.n:
@@ -196,15 +186,13 @@ def _check_cut_ordered(progress: AttemptHistory, commands: Sequence[JournalEntry
 
 
 def _ends_cut_wait(command: JournalEntry) -> bool:
-    """Return whether a command ended the waiting for a cut, so that the deal is dealt without
-    one.
-    """
+    """Return whether a command is a `start_deal` that ended the wait for the cut without a cut."""
     result = _dict_field(command, "result")
     return _command_name(command) == "start_deal" and result.get("cut", 0) is None
 
 
 def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
-    """Return whether a command started the attempt and explicitly left out the cut."""
+    """Return whether a command is the `start_deal` that started this attempt without a cut."""
     result, args = _dict_field(command, "result"), command.data.get("args")
     if _command_name(command) != "start_deal" or "uncut" not in result:
         return False
@@ -215,10 +203,10 @@ def _starts_uncut(command: JournalEntry, progress: AttemptHistory) -> bool:
 def _check_end_ordered(
     progress: AttemptHistory, own: Sequence[JournalEntry], entries: Sequence[JournalEntry]
 ) -> Findings:
-    """Yield a finding if hands were withdrawn or a deal was ended without a command for that.
+    """Yield a finding if the attempt ended by a person's order, but no command for it exists.
 
-    Only an end that must have a command is checked: its reason is ORDERED, or released hands were
-    recalled.
+    Such an end has the reason ORDERED, or it is the recall of released hands. Other ends are not
+    checked.
     """
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
@@ -240,9 +228,9 @@ def _check_end_ordered(
 def _redeal_commands(
     entries: Sequence[JournalEntry], end: JournalEntry, first: JournalEntry
 ) -> list[JournalEntry]:
-    """Return the commands that caused released hands to be dealt again.
+    """Return the commands that ordered a new deal and so caused `end`, the recall of the hands.
 
-    `end` is the entry that recalled the hands. The commands come after the entry `first`.
+    Only match rows between the entries `first` and `end` count, with their commands.
     """
     between = [entry for entry in entries if first.n < entry.n <= end.n + _MAX_ROWS_BETWEEN]
     by_number = {entry.n: entry for entry in between}
@@ -260,9 +248,7 @@ def _redeal_commands(
 
 
 def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
-    """Return the names of the commands that can cause a row, or an empty set if it needs no
-    command.
-    """
+    """Return the names of the commands that can cause `entry`. Empty: it needs no command."""
     if entry.kind in _COMMAND_OF_ROW:
         # A green button of the table withdraws a call without a command.
         by_itself = entry.kind == "call_ended" and "by" not in entry.data
@@ -274,10 +260,10 @@ def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
 def _command_of_row(
     entry: JournalEntry, due: frozenset[str], by_number: Mapping[int, JournalEntry]
 ) -> JournalEntry | None:
-    """Return the command that caused a row, or None if no command caused it.
+    """Return the command that caused `entry`, or None if no entry shortly after it is that command.
 
-    `due` has the names of the commands that can cause it. A command after the next row of the same
-    event belongs to that row. One command may end the pauses of several people or the calls of
+    `due` has the names of the commands that can cause `entry`. A command after the next row of the
+    same event belongs to that row. One command may end the pauses of several people or the calls of
     several seats.
     """
     event = entry.data.get("event")
@@ -294,7 +280,7 @@ def _command_of_row(
 
 
 def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
-    """Return whether a command was carried out on the deal and attempt that its signature names."""
+    """Return whether `command` was carried out and the row `entry` can be its effect."""
     of: Any = command.data.get("of")
     bound = _command_name(command) in _MATCH_COMMANDS and of is not None
     if not _was_carried_out(command) or (bound and [*of] != [entry.deal, entry.attempt]):
@@ -303,7 +289,7 @@ def _is_meant_for(command: JournalEntry, entry: JournalEntry) -> bool:
 
 
 def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
-    """Return whether a row has the sender and the values of the command that caused it."""
+    """Return whether the person, the deal and the values in `row` are those in `command`."""
     args, code = _dict_field(command, "args"), str(_dict_field(command, "args").get("code"))
     who = {"by": signer_text(str(command.data.get("who")), command.data.get("person"))}
     said = {name: value for name, value in args.items() if name in ("seat", "set", "board")}
@@ -321,7 +307,7 @@ def _matches_command(command: JournalEntry, row: JournalEntry) -> bool:
 
 
 def _was_carried_out(command: JournalEntry) -> bool:
-    """Return whether a command was carried out: its row has a result and no refusal."""
+    """Return whether the command was carried out. Then its row has a result and no refusal."""
     return "result" in command.data and "refused" not in command.data
 
 

@@ -1,4 +1,4 @@
-"""Checks of signed commands against the entries that they should have caused.
+"""The checks of commands: signature, role, single use and effects.
 
 The row of a command is compared with its effects and with the arguments and the signature of its
 sender. A check finds: a cut that differs from the command, an uncut deal or a redeal without a
@@ -54,7 +54,7 @@ def check_commands(
 def _check_each_command(
     entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
 ) -> Findings:
-    """Yield a finding for each command that was forged, not permitted, or used twice."""
+    """Yield a finding for each command that is forged, not allowed, not answered, or used twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
     table_key = next((key for key in keys if isinstance(key, str)), None)
@@ -79,7 +79,7 @@ def _check_each_command(
 
 
 def _check_role(command: JournalEntry) -> Findings:
-    """Yield a finding if the sender of a command (a role or a button) may not give it."""
+    """Yield a finding if the role or the button that sent a command is not allowed to send it."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
         if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
@@ -96,7 +96,7 @@ def _check_role(command: JournalEntry) -> Findings:
 def _check_signature(
     command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
 ) -> Findings:
-    """Yield the findings about the signature of one command.
+    """Yield a finding for each error in the signature and the signed fields of one command.
 
     `kept_fields` has the data of the private row of a withheld command, or is empty.
     """
@@ -131,7 +131,7 @@ def _check_signature(
 
 
 def is_uncut_command(command: JournalEntry) -> bool:
-    """Return whether a row records a command to deal without a cut."""
+    """Return whether the command is a `start_deal` that orders a deal without a cut."""
     data = command.data
     said = [data.get("result"), data.get("args")]
     result, args = (each if isinstance(each, dict) else {} for each in said)
@@ -155,6 +155,6 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
 
 
 def _signed_attempt(data: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the deal and the attempt that the sender of a command named."""
+    """Return the deal and the attempt that the sender signed, or (None, None) if none is there."""
     of = data.get("of")
     return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

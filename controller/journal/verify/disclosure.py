@@ -1,8 +1,8 @@
-"""The checks on hands that were shown, and on data of a match that were withheld.
+"""The checks that hands were shown, and secret match events published, at the right time.
 
 They check when a hand was shown, to which person, and which commands that person gave later. A
-person who looked at a hand of a deal must not have the deal dealt again. After any look, a spoken
-decision must not do so either.
+person who opened a hand of a deal must not order a redeal of it. If a hand of the deal is opened, a
+spoken decision must not order a redeal either.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from controller.rules.profile import Profile
 from controller.rules.profile_files import ProfilesByHash
 from controller.words import names_in_signer_text
 
-# Commands that a person must not give after a look at a hand of that deal (PROOF.md).
+# Commands that a person must not give after opening a hand of that deal (PROOF.md).
 _REDEAL_COMMANDS = frozenset({"redeal", "void", "recount"})
 _LOOKED_MEANS = "a person who opened a hand cannot have it dealt again"
 
@@ -25,8 +25,8 @@ _MatchDeal = tuple[str, int]
 """The match and the number of a deal. Deals of two matches may have the same number."""
 
 
-class _HandLook(NamedTuple):
-    """The fact that a person looked at a hand of `deal`. `key` is the person's key (hex)."""
+class _OpenedHand(NamedTuple):
+    """The opening of a hand: its deal, and the key (hex) and names of the person who opened it."""
 
     deal: _MatchDeal
     key: str
@@ -36,17 +36,17 @@ class _HandLook(NamedTuple):
 def check_redeals_after_look(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Findings:
-    """Yield a finding for each redeal by a person who had looked at a hand of the deal.
+    """Yield a finding for each redeal by a person who had already opened a hand of the same deal.
 
-    After any look, a spoken decision must not cause a redeal either. A deal that cannot be
-    identified, because rows are missing, counts as not looked at.
+    After any opening of a hand, a spoken decision must not cause a redeal either. Entries are
+    not checked if missing rows make their deal unknown.
     """
     committed = {
         progress.attempt: str(step.data.get("match"))
         for progress in progresses
         if (step := progress.steps.get("committed")) is not None
     }
-    looks: list[_HandLook] = []
+    opened_hands: list[_OpenedHand] = []
     match: str | None = None
     elsewhere = transferred_rows(entries)
     for entry in entries:
@@ -59,8 +59,8 @@ def check_redeals_after_look(
             continue
         if entry.kind == "opened_hand":
             names = names_in_signer_text(entry.data.get("by"))
-            looks.append(_HandLook(deal, str(entry.data.get("key")), names))
-        elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
+            opened_hands.append(_OpenedHand(deal, str(entry.data.get("key")), names))
+        elif any(_is_redeal_after_opening(entry, one) for one in opened_hands if one.deal == deal):
             what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
                 what = f"{_action_name(entry)} by a spoken decision after a look at a hand of it"
@@ -70,7 +70,7 @@ def check_redeals_after_look(
 def _deal_of_entry(
     entry: JournalEntry, committed: dict[int, str], match: str | None
 ) -> _MatchDeal | None:
-    """Return the deal that an entry concerns, or None if that is unknown.
+    """Return the match and number of an entry's deal, or None if one of them is unknown.
 
     A signed command names its deal. Its row may have the number of the next deal, dealt ahead.
     """
@@ -80,14 +80,17 @@ def _deal_of_entry(
     return None if match is None or type(deal) is not int else (match, deal)
 
 
-def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
-    """Return whether an entry orders a redeal, by the person who looked or by a spoken decision."""
+def _is_redeal_after_opening(entry: JournalEntry, hand: _OpenedHand) -> bool:
+    """Return whether an entry orders a redeal and comes from the person who opened `hand`.
+
+    Return True also for a `DealVoided` by a spoken decision (`verbal`).
+    """
     data = entry.data
     if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
         names = names_in_signer_text(data.get("who")) | names_in_signer_text(data.get("person"))
-        return data.get("key") == look.key or bool(names & look.names)
+        return data.get("key") == hand.key or bool(names & hand.names)
     if entry.kind == "match" and data.get("event") == "DealVoided":
-        return data.get("verbal") is True or bool(names_in_signer_text(data.get("by")) & look.names)
+        return data.get("verbal") is True or bool(names_in_signer_text(data.get("by")) & hand.names)
     return False
 
 
@@ -108,11 +111,10 @@ def check_shown_hands(
     *,
     whole: bool,
 ) -> Findings:
-    """Yield a finding for hands that were shown too early, or that were never shown although
-    required.
+    """Yield a finding for hands that were shown too early, or not shown when they were due.
 
     Also yield one for each attempt under the wrong rules, and for each redeal that was ordered
-    after a look at a hand of the deal.
+    after the opening of a hand of the deal.
     """
     meetings = [entry for entry in entries if entry.kind == "meeting"]
     reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENING_EVENTS]
@@ -179,9 +181,7 @@ _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
 def check_late_rows(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each match event that was kept secret and later published too late,
-    or changed.
-    """
+    """Yield a finding for each secret match event that was published too late, or with changes."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
         return

@@ -1,4 +1,4 @@
-"""The check of saved heads: each saved head must be in the chain, at the number of its entry.
+"""The check of saved heads: the journal must still have each saved head at the same entry.
 
 Signed heads have the table's own signature (controller/signing/signed_heads.py). A signed head that
 is not in this journal proves to others that the table changed its past.
@@ -21,8 +21,7 @@ _HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch 
 
 
 class HeadToCheck(NamedTuple):
-    """A head (last hash) of the journal that was saved elsewhere, with its entry's number `n`
-    if known.
+    """A head of a journal that was saved elsewhere. `n` is its entry's number, or None if unknown.
 
     `sig` is hex if the head is signed. `table_key` is the key of its table if it names one.
     """
@@ -34,7 +33,7 @@ class HeadToCheck(NamedTuple):
 
 
 class TableIdentity(NamedTuple):
-    """The table to which a journal must belong, and its keys as far as they are known.
+    """The keys of the table to which a journal must belong, each None if it is unknown.
 
     If `is_certified`, the keys come from a certificate, not from the journal itself.
     """
@@ -46,7 +45,7 @@ class TableIdentity(NamedTuple):
 
 
 def read_kept_heads(path: Path) -> list[HeadToCheck]:
-    """Return the journal heads (last hashes) in a file that a person saved.
+    """Return the heads of journals that a person saved in the file `path`.
 
     Each line is hex, an event or a state from the feed, or a signed head. Raises JournalError for a
     file with other content, or an empty file.
@@ -62,9 +61,10 @@ def read_kept_heads(path: Path) -> list[HeadToCheck]:
 
 
 def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) -> TableIdentity:
-    """Return the table that a certificate names, or without one, the table in the `opened` rows.
+    """Return the keys in `certificate`. If it is None, return the keys in the entries `opened`.
 
-    Raises RosterError for a file that is not a certificate.
+    Entries that disagree with the certificate are findings. Raises RosterError for a file that is
+    not a certificate.
     """
     told = [entry for entry in entries if entry.kind == "opened"]
     if certificate is None:
@@ -89,7 +89,7 @@ def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) ->
 def check_kept_heads(
     kept: list[HeadToCheck], source: JournalSource, identity: TableIdentity
 ) -> Findings:
-    """Yield a finding for each saved head of this table that its journal does not have.
+    """Yield a finding for each saved head of this table that is not a head in `source`.
 
     If no head belongs to this table, no head can be compared, and a past under another key would
     pass. So that is a finding as well. Raises JournalError if a certificate shows that the heads
@@ -122,11 +122,10 @@ def check_kept_heads(
 def check_signed_heads(
     kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
 ) -> tuple[int, int, list[VerifyFinding]]:
-    """Check the signatures of the saved heads; return how many were compared or not, and the
-    findings.
+    """Check this table's signed heads. Return two counts (found, missing) and the findings.
 
-    The first number counts the signed heads that were compared with rows here. The second counts
-    the signed heads without rows here.
+    A head is found if `source` has its entry. A finding is a wrong signature, a second head of one
+    entry, or a missing key.
     """
     findings: list[VerifyFinding] = []
     signed: dict[int, str] = {}
@@ -151,7 +150,7 @@ def check_signed_heads(
 
 
 def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
-    """Return the entry number of each chain head (hash) that occurs in these entries."""
+    """Return the heads in `source`, each with the number of the last entry that it covers."""
     # The head in an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
         chained.prev: chained.entry.n - 1 for chained in source.entries
@@ -162,12 +161,12 @@ _UNCERTIFIED_MEANS = "it belongs to another table, or the journal names a wrong 
 
 
 def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[HeadToCheck]:
-    """Return the heads that may belong to this table. A file may have those of a whole hall."""
+    """Return the saved heads that name `table_key` or no key. Without `table_key`, return all."""
     return [one for one in kept if table_key is None or one.table_key in (None, table_key)]
 
 
 def _common_key(named: Sequence[object]) -> bytes | None:
-    """Return the key if all values name the same one, otherwise None."""
+    """Return the key if all hex texts in `named` are the same 32-byte key, otherwise None."""
     try:
         keys = {bytes.fromhex(str(each)) for each in named}
     except ValueError:
@@ -176,10 +175,7 @@ def _common_key(named: Sequence[object]) -> bytes | None:
 
 
 def _split_messages(text: str) -> Iterator[str]:
-    """Yield each message of a text with one or several messages.
-
-    A message is one line, or it fills the whole text.
-    """
+    """Yield each line of a text as a message, or the whole text if it is one indented object."""
     if text.lstrip().startswith("{\n"):
         yield text
         return

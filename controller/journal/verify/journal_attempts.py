@@ -1,6 +1,4 @@
-"""The checks that compare attempts: none is missing, hidden or repeated, or has values of
-another.
-"""
+"""The checks that compare a journal's attempts, to find missing, hidden or repeated attempts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -27,8 +25,10 @@ _UNIQUE_FIELDS = (
 
 
 def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool) -> Findings:
-    """Compare the attempts with one another, and yield the findings in the order of the
-    attempts.
+    """Yield the findings about attempts that are missing, out of order or not complete.
+
+    Two attempts that share a seed, commitment or nonce, or release hands for one deal, are a
+    finding.
     """
     highest = None
     for number, progress in enumerate(progresses):
@@ -51,14 +51,13 @@ def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool)
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each attempt without an end, and each that ended early without a
-    published record.
+    """Yield a finding for each attempt without a verdict, and each failed one without a record.
 
     The record is written together with the end. So the check also works on the events of a feed, if
     their numbers leave no room for the missing row.
     """
     by_number = {entry.n: entry for entry in entries}
-    yield from _check_room_for_end(by_number, progresses)
+    yield from _check_missing_verdicts(by_number, progresses)
     for progress in progresses:
         for last, due in _closing_steps(progress):
             behind = by_number.get(last.n + 1)
@@ -72,7 +71,7 @@ def check_records_open(
 
 
 def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each gap in the numbers of a board's events. A host accepts no gap."""
+    """Yield a finding for each gap in a board's event numbers, because events are missing there."""
     taken: dict[int, int] = {}
     for entry in entries:
         boots = entry.data.get("boots") if entry.kind == "wire" else None
@@ -86,12 +85,12 @@ def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Findings:
             taken[boot] = last
 
 
-def _check_room_for_end(
+def _check_missing_verdicts(
     by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each attempt between whose entries no number is free for its end.
+    """Yield a finding for each attempt without a verdict, if no missing entry can be its verdict.
 
-    The numbers of the entries up to the next attempt leave no room for the row of an end.
+    The verdict would be before the next attempt. One missing entry there is that attempt's seed.
     """
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
@@ -105,8 +104,9 @@ def _check_room_for_end(
 
 
 def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
-    """Yield each entry that ends an attempt without hands, and the kinds of entry that may
-    follow it.
+    """Yield the last entries of a failed attempt, each with the kinds that may directly follow it.
+
+    These are its end (a verdict, `withdrawn` or `recalled`), and `revealed` after the end.
     """
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
@@ -135,7 +135,10 @@ def _check_motion_before_cut(progress: AttemptHistory) -> Findings:
 
 
 def _check_left_open(progress: AttemptHistory, later: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding for each end, record or seed of an attempt that is missing by now."""
+    """Yield a finding if the attempt is not complete, although attempts (`later`) began after it.
+
+    An attempt needs a verdict. Failed ones also need a record, and played ones a revealed seed.
+    """
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
@@ -168,7 +171,7 @@ def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Findings:
 
 
 def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding if hands of two attempts were released for one deal, and none recalled."""
+    """Yield a finding if two attempts released hands for one deal, without a recall of either."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
         steps = progress.steps
@@ -190,22 +193,21 @@ _PASSES_MEANS = "the set was not shuffled as promised"
 
 
 def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding for each attempt that was not shuffled as its commitment promised."""
+    """Yield a finding for each attempt if its board events contradict its shuffler passes."""
     for progress in progresses:
-        for entry, events in _board_event_sources(progress):
+        for entry, events in _board_event_copies(progress):
             found = list(_check_board_passes(progress, entry, events))
             yield from found
             if found:
-                break  # The other sources report the same again.
+                break  # The other copies cause the same finding again.
 
 
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Findings:
-    """Yield a finding if the board events contradict the number of shuffler passes that the
-    commitment promised.
+    """Yield a finding if `events` contradict the shuffler passes in `committed` or `shuffled`.
 
-    In a right deal, no card moves before the shuffler is done.
+    In an attempt with the verdict "ok", no card may move before the shuffler is done.
     """
     promised = (progress.data("committed") or {}).get("passes")
     right = (progress.data("verdict") or {}).get("outcome") == "ok"
@@ -225,12 +227,13 @@ def _check_board_passes(
         yield VerifyFinding(shuffled.n, what, "one of the two was changed")
 
 
-def _board_event_sources(
+def _board_event_copies(
     progress: AttemptHistory,
 ) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
-    """Yield each entry that has readable board events, and these events.
+    """Yield each copy of the attempt's board events: the copy's first entry, and all its events.
 
-    Another check reports unreadable ones.
+    The copies are `revealed`, `record` and all `wire` entries together. A copy that cannot be
+    read is left out, because another check reports it.
     """
     for kind, field in (("revealed", "course"), ("record", "events")):
         step = progress.steps.get(kind)
@@ -256,7 +259,7 @@ _UNDECLARED_MEANS = "a deal was dealt without being announced"
 
 
 class _AttemptSoFar:
-    """The facts about one attempt that the rows read so far show.
+    """The state of one attempt at one row of the journal: what happened before this row.
 
     `indices` has the numbers of the cards that arrived at the window.
     """
@@ -267,7 +270,7 @@ class _AttemptSoFar:
 
 
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each row of board events that shows cards moving outside an attempt.
+    """Yield a finding for each entry with board events that move cards while no attempt is running.
 
     After the end of an attempt, boards still report its moving cards and the events that a dead
     daemon missed. But no card arrives at the window a second time. Before the first attempt of a

@@ -1,4 +1,4 @@
-"""The replay of every match of a journal.
+"""The check of the matches of a journal: all events of each match are applied again, in order.
 
 The match must accept each event, and a signed command must have caused it. The owner of a table can
 rewrite its journal and compute the chain again, but cannot sign a command. So each row that only a
@@ -39,7 +39,7 @@ _MAX_ROWS_BEFORE_TRANSFER: Final = 6
 
 
 class _MatchRow(NamedTuple):
-    """A journal row with an event of the match, and the state of the match before this event."""
+    """A row with an event of the match: the entry, the event, and the match before the event."""
 
     entry: JournalEntry
     event: events.MatchEvent
@@ -47,7 +47,7 @@ class _MatchRow(NamedTuple):
 
 
 class _CommandContext(NamedTuple):
-    """The state of the table when a command came.
+    """The state of the table before a command: its match, pauses and calls for a referee.
 
     `pausing_roles`: the roles that have paused the table. `calling_seats`: the seats that have
     called a referee so far. `ending_rows`: the rows directly before the command that end pauses and
@@ -60,7 +60,7 @@ class _CommandContext(NamedTuple):
     ending_rows: tuple[JournalEntry, ...]
 
     def after_row(self, entry: JournalEntry) -> "_CommandContext":
-        """Return the state of the table after one more row."""
+        """Return the state after the row `entry`, which may begin or end a pause or a call."""
         seat, reason = (frozenset({str(entry.data.get(name))}) for name in ("seat", "reason"))
         holding = self.pausing_roles | reason if entry.kind == "pause" else self.pausing_roles
         return _CommandContext(
@@ -74,9 +74,10 @@ class _CommandContext(NamedTuple):
 def check_matches(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], rulebooks: ProfilesByHash
 ) -> Findings:
-    """Yield a finding for each row of a match that does not follow from the commands beside it.
+    """Yield a finding for each match event that the match refuses, or that lacks its command.
 
-    Matches under an unknown rulebook are not checked, nor are rows that came from another table.
+    Commands without their events are findings too. Matches under an unknown rulebook, and rows from
+    another table, are not checked.
     """
     play, profile = TableMatch(), None
     moment = _CommandContext(play, frozenset(), frozenset(), ())
@@ -125,7 +126,7 @@ def check_matches(
 def _check_meeting(
     meeting: JournalEntry, next_entry: JournalEntry | None, profile: Profile
 ) -> Findings:
-    """Yield a finding if a new match differs from the command that set it up (`next_entry`)."""
+    """Yield a finding if `next_entry` is not the command `set_match` that ordered `meeting`."""
     order = {} if next_entry is None or next_entry.kind != "command" else next_entry.data
     if order.get("cmd") != "set_match":
         yield VerifyFinding(meeting.n, "no command ordered this match", _MADE_UP_MATCH_MEANS)
@@ -160,7 +161,7 @@ def _check_row(row: _MatchRow, at_ms: int) -> Findings:
 
 
 def _check_waiting_times(released: JournalEntry, play: TableMatch) -> Findings:
-    """Yield a finding if the waiting times in `released` are not those that the match computes."""
+    """Yield a finding if the waiting times in `released` are not those of the match `play`."""
     match, waited = play.match, play.waiting_times
     if match is None or match.deal != released.deal or waited is None:
         return
@@ -176,10 +177,10 @@ def _check_command(
     context: _CommandContext,
     entries: Sequence[JournalEntry],
 ) -> Findings:
-    """Yield a finding if none of the rows before a command shows its effect.
+    """Yield a finding if a command was carried out, but its effect is not in the rows before it.
 
-    Also yield one for each of these rows that has no command. `waiting` has the rows of the match
-    since the last command.
+    Also yield one if its answer has a wrong phase, and one for each of these rows that needs a
+    command and has none. `waiting` has the rows of the match since the last command.
     """
     data = command.data
     made: range = range(0)
@@ -201,7 +202,7 @@ def _check_command(
 
 
 def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a press of a seat's green button only cancelled its call for a referee."""
+    """Return whether a `confirm` only cancelled a player's call, and so needs no match event."""
     seat = _arguments_of(said).get("seat")
     rows = (row for row in context.ending_rows if row.kind == "call_ended")
     ended = any(row.data == {"seat": seat} for row in rows)
@@ -209,10 +210,8 @@ def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
     return by_player and ended and seat in context.calling_seats and not said["result"]
 
 
-def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a command to suspend the match changed nothing, because none could be
-    suspended.
-    """
+def _has_nothing_to_suspend(said: dict[str, Any], context: _CommandContext) -> bool:
+    """Return whether a `hold` had no match to suspend, and so needs no match event."""
     match = context.play.match
     if match is None or _arguments_of(said).get("area"):
         return match is None
@@ -221,9 +220,10 @@ def _is_already_suspended(said: dict[str, Any], context: _CommandContext) -> boo
 
 
 def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a command to resume the table left the match as it was.
+    """Return whether a `resume` could not continue a match, and so needs no match event.
 
-    The pause of another person continues. So does a claimed count, which ends with its recount.
+    There is no suspended match, or a pause continues: that of another role, or that for a claimed
+    count, which ends with the recount.
     """
     match = context.play.match
     if _arguments_of(said).get("area"):
@@ -235,7 +235,7 @@ def _stays_suspended(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _is_only_answered(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a command only compared a card with known hands, so that nothing changed."""
+    """Return whether a `tribute` or `return` only checked a card, and so needs no match event."""
     match = context.play.match
     answered = "right" in said["result"] or "state" in said["result"]
     return answered and match is not None and not match.by_hand
@@ -243,7 +243,7 @@ def _is_only_answered(said: dict[str, Any], context: _CommandContext) -> bool:
 
 _ROWLESS_COMMANDS: Final[Mapping[str, Callable[[dict[str, Any], _CommandContext], bool]]] = {
     "confirm": _withdraws_call,
-    "hold": _is_already_suspended,
+    "hold": _has_nothing_to_suspend,
     "resume": _stays_suspended,
     "tribute": _is_only_answered,
     "return": _is_only_answered,
@@ -260,7 +260,7 @@ def _arguments_of(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
-    """Return the positions at which `waiting` has the events of a command, or an empty range."""
+    """Return the positions in `waiting` of the rows that a command caused, or an empty range."""
     try:
         args = parse_args(said["cmd"], said["args"])
         who = CommandSigner(said["who"], Role(said["role"]), said.get("person"))
@@ -280,9 +280,9 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
 ) -> Findings:
-    """Yield a finding for each row that needs a command but has none.
+    """Yield a finding for each row in `waiting` that needs a command and has none.
 
-    `made` has the positions of the rows that the command caused.
+    `made` has the positions of the rows that a command caused.
     """
     recounted = False
     for at, row in enumerate(waiting):

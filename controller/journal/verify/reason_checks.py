@@ -1,4 +1,4 @@
-"""The check whether the reasons of an ended attempt follow from its opened record.
+"""The check of the reasons why an attempt ended: they must follow from the attempt's record.
 
 A record contains the observations of boards and reader. PROOF.md §7 states for each reason what
 must be in the record. So a machine cannot stop an unwelcome deal under an arbitrary reason. Some
@@ -22,14 +22,14 @@ ReasonResult = Literal["follows", "disproved", "not shown"]
 # The largest number of cards in the tray, and of rounds through it. The numbers are provisional.
 _MAX_TRAY_CARDS = 6
 _MAX_TRAY_ROUNDS = 2
-# The lowest confidence of a sure reading, and the largest number of looks, as in the vault.
+# The lowest confidence of an acceptable look, and the largest number of looks, as in the vault.
 _MIN_CONFIDENCE = 128
 _MAX_LOOKS = 3
 _BACK_NUMBERS = {"A": 0, "B": 1}
 
 
 class ReasonCheck(msgspec.Struct, frozen=True, gc=False):
-    """A reason why an attempt ended, and whether its opened record supports the reason."""
+    """A reason why an attempt ended, and whether the attempt's record supports or disproves it."""
 
     reason: str
     says: ReasonResult
@@ -60,36 +60,36 @@ class RecordEvidence(NamedTuple):
 
     @property
     def all_cards_landed(self) -> bool:
-        """Return whether the hopper has no more cards, and every fed card landed."""
+        """Return whether the record shows that the hopper ran out and all fed cards landed."""
         landed = all(card.landed is not None for card in self.course.cards.values())
         return self.course.hopper_ran_out and landed
 
     @property
     def no_card_fed(self) -> bool:
-        """Return whether no card has arrived at the window yet."""
+        """Return whether the record has no card that arrived at the window."""
         return not self.course.cards
 
     @property
     def no_card_moves(self) -> bool:
-        """Return whether no card has moved yet, or all cards have landed."""
+        """Return whether no card was on its way at the end: none was fed, or all cards landed."""
         return self.no_card_fed or self.all_cards_landed
 
     def count_faces(self) -> Counter[int]:
-        """Return how many cards of each face landed in the seats' pockets."""
+        """Return for each face how many cards with an acceptable look landed in pockets."""
         looks = (self.accepted_look(card) for card in self.course.cards_by_place().values())
         return Counter(look.face for look in looks if look is not None)
 
     def accepted_look(self, card: CourseCard) -> CardLook | None:
-        """Return the first acceptable look at a card, or None if there is none."""
+        """Return the first acceptable look at a card, or None. Only `_MAX_LOOKS` looks count."""
         return self._first_good_look(card.looks)
 
     def _first_good_look(self, looks: Sequence[CardLook]) -> CardLook | None:
         return next((look for look in looks[:_MAX_LOOKS] if self.flaw_of_look(look) is None), None)
 
     def flaw_of_look(self, look: CardLook) -> str | None:
-        """Return the reason why a look is not acceptable, or None if it is acceptable.
+        """Return why a look is not acceptable, such as "FACE_UP", or None if it is acceptable.
 
-        An acceptable look has a sure face, face down, on the back of the set.
+        An acceptable look shows a known face with enough confidence, face down, and the set's back.
         """
         if look.face_up:
             return "FACE_UP"
@@ -100,9 +100,9 @@ class RecordEvidence(NamedTuple):
         return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
 
     def flaw_of_card(self, card: CourseCard) -> str | None:
-        """Return the flaw of the last look at a card, or None if the card had an acceptable look.
+        """Return the flaw of a card's last look, or None if one of its looks was acceptable.
 
-        A card without a look in time counts as not readable.
+        Only looks before the gate event count. Without such a look the flaw is "UNREADABLE".
         """
         looks = card.usable_looks[:_MAX_LOOKS]
         if self._first_good_look(looks) is not None:
@@ -110,18 +110,18 @@ class RecordEvidence(NamedTuple):
         return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
     def count_turned_away(self) -> int:
-        """Return how many cards went to the tray although a look at them was acceptable.
+        """Return how many cards the gate sent to the tray although a look at them was acceptable.
 
-        Cards of a double feed and cards in a jam are not counted.
+        Cards of a double feed are not counted. One card is subtracted for each jam.
         """
         cards = self.course.cards.values()
         good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
         return max(0, good - self.course.jams)
 
     def had_all_chances(self, card: CourseCard) -> bool:
-        """Return whether the machine had no further way to bring a card to its pocket.
+        """Return whether the machine could not try again to bring the card to its pocket.
 
-        The card had its two tray rounds, or no later card went into a pocket.
+        The card had all tray rounds, or the hopper ran out and no later card landed in a pocket.
         """
         course = self.course
         if course.tray_rounds(card) >= _MAX_TRAY_ROUNDS:
@@ -131,26 +131,29 @@ class RecordEvidence(NamedTuple):
         return course.hopper_ran_out and card.index > last and len(placed) < len(self.sequence)
 
     def last_sensor_is(self, name: str, value: object) -> bool:
-        """Return whether the sensor `name` had this value when the sensors were last read."""
+        """Return whether the sensor `name` has the value `value` in the last sensor status."""
         return name in self.last_sensors and bool(self.last_sensors[name] == value)
 
 
 def back_number(text: object) -> int:
-    """Return the number that the reader board uses for the back "A" or "B" of a set."""
+    """Return the reader board's number for the back "A" or "B" of a set, or -1 for another text."""
     return _BACK_NUMBERS.get(str(text), -1)
 
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
-    """Return whether these reasons make the attempt a misdeal (proved by cards) and not a void.
+    """Return whether an attempt with these reasons is a misdeal. Otherwise it is void.
 
-    A misdeal has at least one reason that cards prove (faults.toml).
+    A misdeal has at least one reason that cards prove (`misdeal` in faults.toml).
     """
     rows = (fault_catalogue().get(reason) for reason in reasons)
     return any(row is not None and row.misdeal for row in rows)
 
 
 def check_reasons(reasons: Sequence[str], evidence: RecordEvidence | None) -> list[ReasonCheck]:
-    """Return for each reason what the record shows. `evidence` is None if no record is open."""
+    """Return the result for each reason: the record shows it, disproves it, or does neither.
+
+    `evidence` is None if no record is published. Then no reason is shown.
+    """
     return [ReasonCheck(reason, _check_reason(reason, evidence)) for reason in reasons]
 
 
@@ -166,15 +169,15 @@ def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
     if asked is not None:
         return "disproved" if asked in evidence.last_sensors else "not shown"
     lost = evidence.last_look_lost and not evidence.last_sensors
-    may_show = _LAST_LOOK_CONDITIONS.get(reason) if lost else None
+    may_show = _LAST_STATUS_CONDITIONS.get(reason) if lost else None
     return "not shown" if may_show is not None and may_show(evidence) else "disproved"
 
 
 def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
-    """Return the cards that went to a wrong outlet.
+    """Return the cards that the gate sent to a wrong pocket, and those that landed elsewhere.
 
-    The right outlet is that of the card's place in the sequence, or the tray. A card must land in
-    the outlet to which the gate sent it.
+    A right pocket is that of the card's place in the sequence. The tray is always right. A card
+    must land in the outlet to which the gate sent it.
     """
     return [
         card
@@ -191,7 +194,7 @@ def _double_feed(evidence: RecordEvidence) -> bool:
 
 
 def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
-    """Return a test for a card that has this flaw and had all its chances (`had_all_chances`)."""
+    """Return a test for a record: whether a card still had the flaw `name` after its last try."""
 
     def shown(evidence: RecordEvidence) -> bool:
         cards = evidence.course.cards.values()
@@ -272,7 +275,7 @@ _SENSOR_OF_REASON = {
     "BOARD_REFUSED": "board_locked",
 }
 # Reasons that the last status may show without an event. The condition is that of such a status.
-_LAST_LOOK_CONDITIONS: dict[str, Callable[[RecordEvidence], bool]] = {
+_LAST_STATUS_CONDITIONS: dict[str, Callable[[RecordEvidence], bool]] = {
     "COUNT_OVER": lambda evidence: evidence.all_cards_landed,
     "PULSE_COUNT": lambda evidence: True,
     "HOPPER_NOT_EMPTY": lambda evidence: evidence.all_cards_landed,

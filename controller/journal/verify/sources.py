@@ -30,12 +30,12 @@ _LOG_FORMS = (
 
 
 def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the position and the value of each event in a file of JSON messages.
+    """Yield each event in a file of JSON messages: its position, such as "line 3", and its value.
 
-    States, which `watch` prints, are left out. The file has one JSON message a line, or one message
-    that fills the file. A message is an event, a state, or has a list of events: an answer of the
-    table, or the vectors beside PROOF.md. Raises JournalError for a file that cannot be read, or is
-    not JSON.
+    States of the table, which `watch` also prints, are left out. The file has one JSON message a
+    line, or one message that fills the file. A message is an event, a state, or has a list of
+    events: an answer of the table, or the vectors beside PROOF.md. Raises JournalError for a file
+    that cannot be read, or is not JSON.
     """
     try:
         raw = path.read_bytes()
@@ -55,7 +55,7 @@ def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _decode_json(text: bytes) -> Any:
-    """Return the JSON value that a text contains, or None for any other text and for null."""
+    """Return the value of a JSON text, or None if the text is `null` or is not JSON."""
     try:
         return msgspec.json.decode(text)
     except (ValueError, RecursionError):
@@ -63,9 +63,9 @@ def _decode_json(text: bytes) -> Any:
 
 
 def _events_in(message: Any, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield each event of a message, with its position.
+    """Yield each event in `message` with its position. `where` is the position of the message.
 
-    The message is an event, or has a list of events. A state has none.
+    The message is an event, or has a list of events. A state of the table has no event.
     """
     if not isinstance(message, dict) or "prev" in message:
         yield where, message
@@ -83,7 +83,7 @@ _ROW_CHANGED = "a row was changed, removed, inserted or moved here"
 
 
 class JournalSource(msgspec.Struct, frozen=True):
-    """The entries of a file in order, and the errors found while reading them.
+    """The entries of a file in order, and the findings about the file itself, such as chain errors.
 
     If `whole`, private entries are included, and none may be missing.
     """
@@ -148,7 +148,7 @@ def _read_event_log(path: Path) -> JournalSource:
 
 
 def _decode_events(path: Path) -> Iterator[PublicEvent]:
-    """Yield the events of a file. Raises JournalError if the file has anything else."""
+    """Yield the events in a file of feed messages. Raises JournalError if it has anything else."""
     for where, message in read_messages(path):
         try:
             event = msgspec.convert(message, PublicEvent)

@@ -13,7 +13,7 @@ Grade = Literal["sequence", "hands"]
 
 
 class VerifyFinding(msgspec.Struct, frozen=True):
-    """One error in a journal: what is wrong with entry `n`, and what that means."""
+    """One error: its entry `n` (None: the whole journal), `what` is wrong, and what it `means`."""
 
     n: int | None
     what: str
@@ -30,9 +30,7 @@ Findings = Iterator[VerifyFinding]
 
 
 def catch_malformed(checks: Findings, n: int | None, what: str) -> Findings:
-    """Yield the findings of `checks`, and one more finding if a malformed entry stops the
-    checks.
-    """
+    """Yield the findings of `checks`, and one more if a malformed entry stops the checks."""
     try:
         yield from checks
     except (*_MALFORMED_ERRORS, RecursionError) as error:
@@ -43,7 +41,7 @@ _MALFORMED_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, Va
 
 
 class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The six values to which a commitment is bound, as in `committed` (PROOF.md §1)."""
+    """The six values that a commitment covers, read from the entry `committed` (PROOF.md §1)."""
 
     table_key: str
     match: str
@@ -97,7 +95,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_reasons(self) -> list[str]:
-        """Return the reasons that the file can neither support nor disprove.
+        """Return the reasons of the attempt that this file neither supports nor disproves.
 
         No record can show such a reason, or the file has no record.
         """
@@ -134,7 +132,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield rising numbers as text, and three or more in a row as a range, such as "4 to 7"."""
+    """Yield `numbers` (which rise) as texts. Three or more consecutive numbers become "4 to 7"."""
     for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
         first, *rest = (number for _, number in run)
         yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))
@@ -176,5 +174,5 @@ class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_attempts(self) -> list[AttemptReport]:
-        """Return the attempts with an end that no record can prove or disprove."""
+        """Return the reports of the attempts that have `unprovable_reasons`."""
         return [standing for standing in self.attempts if standing.unprovable_reasons]

@@ -1,4 +1,4 @@
-"""One attempt, from its seed to its end, in the steps of controller/deal/PROOF.md.
+"""One attempt, from its secret seed to its end, in the steps of controller/deal/PROOF.md.
 
 Each step is in the journal, and so on the feed, before the next step begins: seed and commitment,
 cut, shuffle, first card, verdict, release. The method `run` is a procedure that can be read from
@@ -39,7 +39,7 @@ _FINAL_COUNT_FIELDS = (
 
 
 class AttemptRun(AttemptStart):
-    """The run of one attempt, from the boards' BEGIN to its end, with the writer of its entries.
+    """One attempt in progress: it handles board events and takes all steps until the attempt ends.
 
     `run` ends at held hands; hand_release.py continues from there. `cards_at_rest` is set as soon
     as no card of the attempt moves any more. `lift_raised` is done when the dealer board reports
@@ -63,7 +63,7 @@ class AttemptRun(AttemptStart):
 
     @property
     def needs_boards(self) -> bool:
-        """Return whether the attempt's next step needs boards that know the attempt."""
+        """Return whether boards are still needed, to finish the attempt or to release its hands."""
         book = self.writer
         if book.outcome is None:
             return not book.is_key_lost
@@ -71,11 +71,11 @@ class AttemptRun(AttemptStart):
 
     @property
     def all_events(self) -> Sequence[BoardEvent]:
-        """Return all board events so far, if the vault still has them."""
+        """Return all board events of this attempt so far, or () after the vault deleted them."""
         return self.writer.vault.events
 
     def replay(self, events: Iterable[BoardEvent]) -> None:
-        """Handle past `events` again, in an order in which they can have happened."""
+        """Rebuild the state of the attempt from its past events. The caller has sorted `events`."""
         self.collects_events = False
         book = self.writer
         if book.has("begun") and book.outcome is None and not book.is_key_lost:
@@ -94,7 +94,7 @@ class AttemptRun(AttemptStart):
     # Events during the attempt.
 
     def on_event(self, event: BoardEvent) -> None:
-        """Handle an event of either board, inside the read callback."""
+        """Handle an event from a board, inside the serial port's read callback."""
         if event.attempt != self.number:
             return
         self.writer.vault.keep_event(event)
@@ -106,7 +106,10 @@ class AttemptRun(AttemptStart):
             self._handle_event(event)
 
     def _handle_event(self, event: BoardEvent) -> None:
-        """Give an event to the card loop. For a READ, the loop receives only the verdict."""
+        """Pass an event to the card loop: a READ as the vault's verdict, others as observations.
+
+        SHUFFLED first causes the entry `shuffled`. Events that no longer matter are ignored.
+        """
         if isinstance(event, CardReadEvent):
             if self.card_loop is not None:
                 self.card_loop.observe(self.writer.vault.take_read(event))
@@ -131,31 +134,31 @@ class AttemptRun(AttemptStart):
             self.stop(seen.reason)
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """Stop the attempt, because a board refused a command that no caller awaits.
+        """Stop the attempt because a board refused a command. A refused late look stops nothing.
 
-        A reader that has counted a later card does not look at this one. The missing look then
-        starts the comparison of the counts, so this refusal does not stop the attempt.
+        A reader that has counted a later card refuses to look at an earlier one (WRONG_INDEX). The
+        missing look then starts the comparison of the counts, so nothing must be stopped.
         """
         looks = isinstance(refused.command, LookCommand | RereadCommand)
         if looks and refused.result is BoardResult.WRONG_INDEX:
             return
 
         async def stop() -> None:
-            self.stop(await self._refusal_fault(refused, dealt=self.fed > 0))
+            self.stop(await self._refusal_fault(refused, are_cards_fed=self.fed > 0))
 
         self._spawn(stop())
 
     def on_line_lost(self, reason: str) -> None:
-        """Stop the attempt, because a board cannot be reached.
+        """Stop the attempt because the line to a board is lost, unless its hands are held.
 
-        Held hands wait until the board is back.
+        `reason` is the fault. Held hands wait until the board is back.
         """
         if not self.writer.is_held:
             self.stop(reason)
 
     @property
     def stop_reason(self) -> str | None:
-        """Return the reason that ended the attempt and is not about cards, or None."""
+        """Return the fault that stopped the attempt or withdrew its held hands, otherwise None."""
         return self._stop_reason.result() if self._stop_reason.done() else None
 
     @property
@@ -163,7 +166,7 @@ class AttemptRun(AttemptStart):
         return self._stop_reason.done() or self._final_state.done()
 
     def stop(self, reason: str) -> None:
-        """End the attempt for a reason that is not about cards. Hands that are out stay out."""
+        """End the attempt for the fault `reason`, unless its hands may have left the machine."""
         if self.hands_out:
             return
         if not self._stop_reason.done():
@@ -173,11 +176,11 @@ class AttemptRun(AttemptStart):
 
     @property
     def is_released(self) -> bool:
-        """Return whether the players have the hands, or may have them already."""
+        """Return whether the hands are released, or may have left the machine (see `hands_out`)."""
         return self.hands_out or self.writer.has("released")
 
     def pause(self) -> None:
-        """Stop the cards where they are, until `resume`."""
+        """Stop all movement of cards, until `resume` is called."""
         if self.card_loop is not None and not self.cards_at_rest.is_set():
             self.card_loop.pause()
 
@@ -187,7 +190,7 @@ class AttemptRun(AttemptStart):
             self.card_loop.resume()
 
     def resend_targets(self) -> None:
-        """Send both boards their present commands again, because a new serial session began."""
+        """After a new session, send the commands of the present step to both boards again."""
         if self.card_loop is not None:
             self.card_loop.resend_targets()
 
@@ -205,13 +208,11 @@ class AttemptRun(AttemptStart):
     async def run(
         self, uncut: str | None = None, start_command: AcceptedCommand | None = None
     ) -> AttemptOutcome:
-        """Deal until the hands are held or the attempt has ended without hands.
-
-        Return the outcome.
+        """Run the attempt until its hands are held or it ends without hands. Return the outcome.
 
         `uncut` is the referee's reason to deal without a cut. `start_command` is the command that
-        began the deal; it is answered when the commitment is published. Steps that an earlier run
-        of the daemon took are not taken again. Raises StorageFailed.
+        began the deal. Its answer is sent when the commitment is published. Steps that an earlier
+        run of the daemon took are not taken again. Raises StorageFailed.
         """
         if self.writer.is_held:
             return AttemptOutcome.OK
@@ -258,7 +259,7 @@ class AttemptRun(AttemptStart):
         )
 
     async def _deal(self) -> tuple[str, ...]:
-        """Deal the cards. Return the reasons why there are no right hands, or () if there are."""
+        """Deal all cards. Return () if the hands are right, otherwise the reasons why not."""
         assert self.card_loop is not None
         self._require_running()
         if self._record.state.pauses:
@@ -271,7 +272,7 @@ class AttemptRun(AttemptStart):
         return attempt.reasons if attempt.stage is Stage.ENDED else ()
 
     async def _write_shuffled(self, passes: int) -> None:
-        """Write that the shuffler is done, then feed the first card."""
+        """Write the entry `shuffled` with the number of passes, and then feed the first card."""
         if self._has_ended:  # A command or a lost line was faster. No step may follow the verdict.
             return
         self.writer.write_shuffled(passes)
@@ -280,9 +281,10 @@ class AttemptRun(AttemptStart):
         self.card_loop.observe(ShufflerDone())
 
     async def _compare_counts(self, index: int) -> None:
-        """Compare the counts of both boards, because only one of them reported card `index`.
+        """Compare both boards' counts of cards after only one board has reported card `index`.
 
-        If one board never noticed a card, the look at that card would count for the next one.
+        If the counts are equal, the card goes to the tray. Otherwise the attempt ends, because the
+        look at a card that one board did not detect would count for the next card.
         """
         assert self.card_loop is not None
         try:
@@ -303,7 +305,7 @@ class AttemptRun(AttemptStart):
         self.card_loop.stop("PULSE_COUNT")
 
     async def _take_final_count(self) -> None:
-        """Get the final count of both boards and the vault, and pass it to the card loop."""
+        """Request the final count from both boards and the vault, and pass it to the card loop."""
         assert self.card_loop is not None
         try:
             status = await retry_once(self._deps.dealer.get_status)
@@ -329,7 +331,7 @@ class AttemptRun(AttemptStart):
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Write the verdict and the hash that fixes the hands, before a release is possible."""
+        """Write the entries about right hands: hash and verdict. A release needs both."""
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)
@@ -338,11 +340,9 @@ class AttemptRun(AttemptStart):
         await self._deps.board_log.sync()
 
     async def reveal(self, *, practice: bool) -> None:
-        """Publish seed and cut after the deal.
+        """Publish the attempt's seed and cut. The deal with its hands must be over.
 
-        If the profile opens the hands now, publish the record too.
-
-        Raises StorageFailed.
+        If the profile opens the hands now, publish the record too. Raises StorageFailed.
         """
         record = self.writer.build_record(self.all_events, {})
         self._deps.board_log.write()
@@ -353,7 +353,7 @@ class AttemptRun(AttemptStart):
         self.writer.close()
 
     async def recall(self, *reasons: str) -> None:
-        """Write that released hands are dealt again, and publish the whole record.
+        """Write the recall of the released hands with its reasons, and publish the record.
 
         Raises StorageFailed.
         """
@@ -366,7 +366,7 @@ class AttemptRun(AttemptStart):
         self.writer.close()
 
     async def end(self, *reasons: str) -> AttemptOutcome:
-        """Write why there are no hands, publish the whole record, and return the outcome.
+        """Write the reasons why the attempt gave no hands, publish its record, return its outcome.
 
         Raises StorageFailed.
         """
@@ -391,10 +391,11 @@ class AttemptRun(AttemptStart):
         return AttemptOutcome.VOID if self.writer.outcome is AttemptOutcome.OK else outcome
 
     def _raise_faults(self, reasons: Sequence[str], in_a_row: int) -> None:
-        """Raise the faults that explain why there are no hands. They stay until the cards are back.
+        """Raise the faults `reasons`, and TWO_MISDEALS if `in_a_row` (failed attempts) is too high.
 
-        They are in one commit with the verdict. If the daemon dies afterwards, people still see the
-        reason, and the next run finds the attempt ended.
+        The faults stay until the cards are back. They are in one commit with the verdict. If the
+        daemon dies afterwards, people still see the reason, and the next run finds the attempt
+        ended.
         """
         why = {reason: fault_place(reason, self._events_without_reads) for reason in reasons}
         if "BOARD_REFUSED" in why:

@@ -1,4 +1,4 @@
-"""The first steps of an attempt: the commitment, the cut, and the begin of both boards.
+"""The first steps of an attempt: the commitment, the cut, and the command BEGIN to both boards.
 
 These steps wait for people and for boards. Each wait ends when the attempt is stopped.
 """
@@ -52,7 +52,7 @@ class AttemptDeps:
 
 
 class AttemptEnded(Exception):
-    """The exception that ends an attempt without hands, for `reasons`."""
+    """The exception for the end of an attempt without hands. `reasons` are names of faults."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__(*reasons)
@@ -60,7 +60,7 @@ class AttemptEnded(Exception):
 
 
 class AttemptStart:
-    """The first part of an attempt, until both boards have begun it. AttemptRun continues it."""
+    """The first part of an attempt, up to the entry `begun`. AttemptRun has the other parts."""
 
     def __init__(self, deps: AttemptDeps, book: AttemptWriter) -> None:
         self.writer = book
@@ -76,9 +76,9 @@ class AttemptStart:
         self._refusal_text = f"{BoardResult.NOT_LOCKED.name} (dealer)"
 
     async def commit(self, start_command: AcceptedCommand | None, uncut: str | None) -> None:
-        """Publish the commitment, and answer the command that began the deal.
+        """Publish the commitment, and then answer `start_command`, if a command began the deal.
 
-        Raises StorageFailed.
+        `uncut` is the referee's reason to deal without a cut, or None. Raises StorageFailed.
         """
         self.writer.write_committed()
         if start_command is not None:
@@ -89,10 +89,10 @@ class AttemptStart:
             start_command.send_answer()
 
     async def take_cut(self, uncut: str | None) -> None:
-        """Wait for the cut, and write it into the journal.
+        """Wait for the cut and write its entry. If `uncut` is given, write this reason at once.
 
-        If `uncut` is the referee's reason, write that there is no cut. Raises AttemptEnded,
-        StorageFailed.
+        `uncut` is the referee's reason for a deal without a cut. A referee may also skip the cut
+        during the wait. Raises AttemptEnded, StorageFailed.
         """
         if uncut is not None:
             self.writer.write_cut(None, uncut)
@@ -110,7 +110,7 @@ class AttemptStart:
             self._record.clear_fault("CUT_LATE")
 
     async def _take_one_cut(self) -> bool:
-        """Wait for one command to cut, and return whether it was accepted."""
+        """Wait for a command `cut` or `start_deal`, and write the cut. If refused, return False."""
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
         vetoed = self._deps.processor.checks.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
@@ -135,7 +135,7 @@ class AttemptStart:
         return True
 
     async def begin(self) -> None:
-        """Make both boards begin the attempt. Raises AttemptEnded, StorageFailed."""
+        """Send BEGIN to both boards, then write `begun`. Raises AttemptEnded, StorageFailed."""
         cards, hand = self._profile.deck.cards, self._profile.hand
         try:
             for board in (self._deps.reader, self._deps.dealer):
@@ -147,18 +147,16 @@ class AttemptStart:
         await self._record.sync()
 
     def _require_running(self) -> None:
-        """Raise AttemptEnded if the attempt ended while its entries were written."""
+        """Raise AttemptEnded if the attempt was stopped, or if the card loop has ended it."""
         if self._stop_reason.done():
             raise AttemptEnded(self._stop_reason.result())
         if self._final_state.done():
             raise AttemptEnded(*self._final_state.result().reasons)
 
     async def until_stopped(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Run `work`, and return its result.
+        """Return the result of `work`, or raise AttemptEnded if the attempt is stopped first.
 
-        Raise AttemptEnded if the attempt is stopped first.
-
-        If it is stopped already, `work` is not begun.
+        If the attempt is stopped already, `work` is not begun.
         """
         if self._stop_reason.done():
             work.close()
@@ -174,24 +172,28 @@ class AttemptStart:
         raise AttemptEnded(self._stop_reason.result())
 
     async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Make one board begin the attempt.
+        """Send BEGIN to one board with `begin`, and wait until the board accepts it.
 
-        Repeat the command if the obstacle is gone. Raises AttemptEnded, DriverError.
+        Repeat the command if it was refused but the board may accept it soon. Raises AttemptEnded,
+        DriverError.
         """
         for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
             try:
                 await self.until_stopped(retry_once(begin))
                 return
             except BoardRefused as refused:
-                why = await self._refusal_fault(refused, dealt=False)
+                why = await self._refusal_fault(refused, are_cards_fed=False)
                 if not left or not is_transient(refused, why):
                     raise AttemptEnded(why) from refused
             await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
 
-    async def _refusal_fault(self, refused: BoardRefused, *, dealt: bool) -> str:
-        """Return the fault that explains a board's refusal, and store the refusal as text."""
+    async def _refusal_fault(self, refused: BoardRefused, *, are_cards_fed: bool) -> str:
+        """Return the fault that explains a refusal.
+
+        Also store the refusal's text and the sensor values, as evidence.
+        """
         self._refusal_text = f"{refused.result.name} ({refused.board})"
         why, self._final_count = await refusal_fault(
-            refused, self._deps.dealer, are_cards_fed=dealt
+            refused, self._deps.dealer, are_cards_fed=are_cards_fed
         )
         return why

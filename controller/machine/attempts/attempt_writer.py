@@ -1,4 +1,4 @@
-"""The entries that an attempt writes to the journal, step by step, and its secrets.
+"""The writer of one attempt's journal entries. It also has the attempt's seed, key and vault.
 
 The order of the entries is that of PROOF.md, and `verify` checks it. The caller writes a step,
 syncs, and only then takes the next step.
@@ -32,8 +32,7 @@ or not at all.
 
 @dataclass(frozen=True)
 class AttemptBinding:
-    """The parts of a table that its attempts write with: journal, keys, rulebook and random
-    numbers.
+    """The parts of a table that an attempt's writer uses: journal, keys, rulebook, random numbers.
 
     `chief_key` returns the public key that attempt keys are sealed to now, or None if no chief is
     admitted. `entropy` returns the given number of random bytes.
@@ -54,7 +53,7 @@ class AttemptBinding:
 
 @dataclass(frozen=True)
 class AttemptPlan:
-    """The plan of one attempt: its number, its deal of a match, and its set of cards.
+    """The plan of one attempt: its match, deal, number, set of cards, and shuffler passes.
 
     `card_set` is the set's id, `back` its back, and `passes` the number of shuffler passes.
     """
@@ -70,9 +69,9 @@ class AttemptPlan:
 class AttemptWriter:
     """The writer of one attempt's journal entries.
 
-    `key` seals them, and `seed` fixes the sequence. `vault` holds the faces of this attempt until
-    `close`. If the key was lost with the power, there are no faces, and nothing can be opened. A
-    step that the journal already contains is not written again.
+    `key` seals secret data in them, and `seed` and cut decide the sequence. `vault` holds the faces
+    of this attempt until `close`. If the key was lost with the power, there are no faces, and
+    nothing can be opened. A step that the journal already contains is not written again.
     """
 
     def __init__(
@@ -143,11 +142,9 @@ class AttemptWriter:
 
     @property
     def sequence(self) -> str:
-        """Return the pocket letters of all places.
+        """Return the fair sequence: one pocket letter for each place, from the first place on.
 
-        The cut must be known.
-
-        Raises ValueError if the seed was lost with the power.
+        The cut must be known. Raises ValueError if the seed was lost with the power.
         """
         if self.is_key_lost:
             raise ValueError(f"the seed of attempt {self.number} went with the power")
@@ -156,31 +153,28 @@ class AttemptWriter:
 
     @property
     def is_key_lost(self) -> bool:
-        """Return whether a power cut destroyed the key.
-
-        Then only the chief can open the attempt.
-        """
+        """Return whether a power failure destroyed the attempt's key. The chief has a copy."""
         return self._key is None
 
     @property
     def outcome(self) -> AttemptOutcome | None:
-        """Return the outcome that the verdict states, or None if there is no verdict yet."""
+        """Return the outcome in the written verdict, or None if no verdict is written yet."""
         verdict = self._written_data.get("verdict")
         return None if verdict is None else AttemptOutcome(verdict["outcome"])
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return the reasons why the attempt gave no hands, as names of the fault catalogue."""
+        """Return the reasons (fault names) why the attempt gave no hands, or () without reasons."""
         ends = (self._written_data.get(kind, {}) for kind in ("withdrawn", "verdict"))
         return next((tuple(end["reasons"]) for end in ends if end.get("reasons")), ())
 
     @property
     def is_held(self) -> bool:
-        """Return whether the attempt ended with right hands that were not withdrawn later."""
+        """Return whether the verdict is "ok" and the hands were not withdrawn afterwards."""
         return self.outcome is AttemptOutcome.OK and not self.has("withdrawn")
 
     def has(self, kind: str) -> bool:
-        """Return whether an entry of this kind was written."""
+        """Return whether the attempt has an entry of this kind."""
         return kind in self._written_data
 
     def seal(self, plain: bytes) -> bytes:
@@ -189,7 +183,7 @@ class AttemptWriter:
         return self._key.seal(plain)
 
     def write_committed(self) -> None:
-        """Write the encrypted seed, and publish the commitment to the seed.
+        """Store the key file, write the sealed seed, and publish the commitment.
 
         From now on the vault accepts faces.
         """
@@ -218,7 +212,7 @@ class AttemptWriter:
     def write_cut(
         self, cut: int | None, reason: str | None = None, seat: str | None = None
     ) -> None:
-        """Write the cut and the seat that cut, or the reason why there is no cut."""
+        """Write the entry `cut`: the cut and the seat that cut, or the reason for no cut."""
         self.cut = cut
         said = {"reason": reason, "seat": seat}
         self._write("cut", {"cut": cut} | {name: word for name, word in said.items() if word})
@@ -228,11 +222,11 @@ class AttemptWriter:
         self._write("begun", {})
 
     def write_shuffled(self, passes: int) -> None:
-        """Write that the shuffler is done."""
+        """Write that the shuffler finished after `passes` passes."""
         self._write("shuffled", {"passes": passes})
 
     def write_held(self, ledger: Ledger) -> None:
-        """Write that the hands are right, with the hash that fixes them."""
+        """Write the entries about right hands: counts, sealed hands, hash of the hands, verdict."""
         self._nonce = self._nonce or self._binding.entropy(fair.NONCE_BYTES)
         record = self.vault.bind_hands(ledger.places(), self._binding.profile.deck.cards)
         hands = fair.hands_commitment(self._commitment, self._nonce, record)
@@ -244,9 +238,9 @@ class AttemptWriter:
     def write_failure(
         self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
     ) -> None:
-        """Write the verdict of an attempt that gave no hands.
+        """Write the verdict of a failed attempt. For held hands, write `withdrawn` instead.
 
-        Hands that were held are withdrawn.
+        Held hands have the verdict "ok" already, and an attempt has only one verdict.
         """
         if self.outcome is AttemptOutcome.OK:
             self._write("withdrawn", {"reasons": list(reasons)})
@@ -254,7 +248,7 @@ class AttemptWriter:
             self._write_verdict(outcome, reasons, ledger)
 
     def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
-        """Write that the hands were released.
+        """Write that the hands were released, with the leader and the waiting times.
 
         `waited` has the waiting times in ms; `lead` names the leader. "turn_up": the turned-up
         card, and the seat that got it. "holder": the seat with the leading card, whose face is in
@@ -263,15 +257,16 @@ class AttemptWriter:
         self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
     def write_recalled(self, reasons: Sequence[str]) -> None:
-        """Write that released hands are dealt again, with the reasons."""
+        """Write that released hands are recalled, with the reasons."""
         self._write("recalled", {"reasons": list(reasons)})
 
     def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
-        """Write seed and cut, and for played hands the path of each card.
+        """Publish the seed and the cut. For hands that were played, also publish the board events.
 
-        Without the key, write that only the chief can open them. `events` are the board events of
-        hands that were played, so that people can compare the pockets of their cards. For an
-        attempt without hands they are in the record that follows.
+        Without the key, write that only the chief can open seed and cut. `events` are the board
+        events of hands that were played. They are published without faces, so that people can
+        compare the pockets of the cards. For an attempt without hands they are in the record that
+        follows.
         """
         if self.is_key_lost:
             self._write("sealed_to_chief", {"reason": "POWER"})
@@ -285,12 +280,12 @@ class AttemptWriter:
         final_count: Mapping[str, Any],
         events_before_verdict: int | None = None,
     ) -> dict[str, Any]:
-        """Return the record of an attempt: its board events, its hands and the final count.
+        """Return the data for the entry `record`: key, board events, hands and final count.
 
-        `final_count` has the sensors at the end, if they were asked. `events_before_verdict` is the
+        `final_count` has the last sensor status, or is empty. `events_before_verdict` is the
         number of events before the verdict. The record contains the attempt's key, which hides
-        nothing any more, so that every reader of the journal can open its rows. It is empty if the
-        key was lost with the power.
+        nothing any more, so that every reader of the journal can open the attempt's rows. The
+        record is empty if the key was lost with the power.
         """
         if self.is_key_lost:
             return {}
@@ -309,15 +304,14 @@ class AttemptWriter:
         return record
 
     def write_record(self, record: dict[str, Any]) -> None:
-        """Publish the record of an attempt, unless only the chief can open it."""
+        """Publish `record` as the attempt's record. Do nothing if the attempt's key is lost."""
         if not self.is_key_lost:
             self._write("record", record)
 
     def close(self) -> None:
-        """Delete the faces and the key from memory, because the attempt is over.
+        """Delete the faces from the vault, and the key file unless it is needed later.
 
-        The key's file stays while played hands are locked that will be shown later
-        (released_hands.py).
+        The file stays if the hands were played and will be published later (released_hands.py).
         """
         self.vault.forget()
         played = self.has("released") and self.has("revealed")
@@ -362,8 +356,8 @@ def _to_base64(raw: bytes) -> str:
 
 
 def opens_at_deal_end(when: str, *, practice: bool) -> bool:
-    """Return whether the rule `when` publishes the hands together with the seed.
+    """Return whether the rule `when` publishes played hands at the end of their deal.
 
-    A practice deal is a match of its own.
+    `when` is the profile's `hands_opened`. A practice deal counts as a whole match.
     """
     return when == "deal_end" or (practice and when != "never")

@@ -1,4 +1,4 @@
-"""The card loop: observations go into the attempt, and its effects go to the boards.
+"""The card loop: it passes observations to the pure attempt, and the resulting effects to boards.
 
 The loop runs inside the read callbacks of the serial ports. It writes its answer before that
 callback returns.
@@ -40,8 +40,7 @@ class CardLoop:
     called after every observation.
 
     While `is_replaying` is True, effects are discarded: an attempt of an earlier run receives its
-    past observations until `end_replay` carries out what is due. While the loop is paused, no card
-    is moved.
+    past observations until `end_replay`. While the loop is paused, no card is moved.
     """
 
     def __init__(
@@ -80,11 +79,11 @@ class CardLoop:
         }
 
     def observe_board(self, observation: Observation) -> None:
-        """Handle an observation from the dealer board. During a replay it may be an old one."""
+        """Pass an observation from the dealer board to the attempt. A replay discards effects."""
         (self._replay if self.is_replaying else self.observe)(observation)
 
     def observe(self, observation: Observation) -> None:
-        """Pass an observation to the attempt, and carry out its effects at once."""
+        """Pass an observation to the attempt, and carry out the resulting effects."""
         self.attempt, effects = step(self.attempt, observation)
         for effect in () if self.is_replaying else effects:
             if not (self._is_paused and isinstance(effect, _MOTIONS)):
@@ -92,11 +91,11 @@ class CardLoop:
         self._on_change()
 
     def stop(self, reason: str) -> None:
-        """End the attempt for a reason that is not about cards."""
+        """End the attempt because of the fault `reason`."""
         self.observe(AttemptStopped(reason))
 
     def is_look_overdue(self, index: int) -> bool:
-        """Return whether the second board has failed to report card `index` in time.
+        """Return whether only one board has reported card `index` within the time limit.
 
         Return False while a new wait runs (for a second look) and while the table is paused. The
         counts are compared again afterwards.
@@ -109,22 +108,22 @@ class CardLoop:
         return waits or (early is not None and early.index == index)
 
     def give_up_look(self, index: int) -> None:
-        """Stop waiting for the second board's report on a card, and send the card to the tray."""
+        """Send card `index` to the tray, and stop the wait for the second board's report."""
         self.observe(LookOverdue(index))
 
     def pause(self) -> None:
-        """Stop all motion until `resume`."""
+        """Stop all motion until `resume` is called."""
         self._is_paused = True
         self.close()
         self._stop_motion()
 
     def resume(self) -> None:
-        """Continue with the cards that `pause` stopped."""
+        """End the pause, and send both boards the commands that the attempt needs now."""
         self._is_paused = False
         self.resend_targets()
 
     def resend_targets(self) -> None:
-        """Send both boards their present commands again.
+        """Send both boards all commands that the attempt needs in its present state.
 
         This is necessary after a new session, and after a board stopped because it received
         nothing. Commands are absolute, so a board does not repeat what it has done. A paused table
@@ -149,7 +148,7 @@ class CardLoop:
                 self._route(todo.RouteCard(card.index, card.route))
 
     def _replay(self, observation: Observation) -> None:
-        """Pass an old observation to the attempt; an earlier run may have carried out its effects.
+        """Pass an observation of an earlier run to the attempt, without any command to a board.
 
         The journal contains what the sensors saw, but not that a wait ended. So a card that went to
         the tray without a route must have been overdue.
@@ -161,11 +160,11 @@ class CardLoop:
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
-        """Use the route that the board already has for the card in the window.
+        """Adopt the board's route of card `index` to `outlet`; return False if the route is wrong.
 
-        Return False for a wrong route. A board keeps the first route that it received. The earlier
-        run that sent it may have stopped waiting for the card's look, which sends a card to the
-        tray.
+        Only the attempt's own route and the tray are right. A board keeps the first route that it
+        received for the card in the window. The earlier run may have stopped the wait for the
+        card's look, and then the card goes to the tray.
         """
         card = self.attempt.ledger.card(index)
         if card is None or card.gated is not None or card.route == outlet:
@@ -179,7 +178,7 @@ class CardLoop:
         return True
 
     def end_replay(self) -> None:
-        """End the replay, and carry out the effects that are due now."""
+        """End the replay, and carry out the effects that the attempt needs in its present state."""
         self.is_replaying = False
         attempt = self.attempt
         if attempt.stage is Stage.ENDED:
@@ -190,7 +189,7 @@ class CardLoop:
             self.resend_targets()
 
     def close(self) -> None:
-        """Cancel the timer."""
+        """Cancel the timer that limits the wait for the second board's report on a card."""
         if self._look_timer is not None:
             self._look_timer.cancel()
             self._look_timer = None

@@ -35,7 +35,7 @@ from drivers.errors import DriverError
 
 @dataclass(frozen=True)
 class DealSettings:
-    """The settings of the table's configuration for its deals.
+    """The settings for deals, from the table's configuration.
 
     `practice_match` is the match id of deals without a match. `sets` has the table's sets by id,
     with their backs; the first one is in the machine when its journal begins. A table with
@@ -74,7 +74,7 @@ class DealCycle:
 
     @property
     def loaded_set(self) -> CardSetState:
-        """Return the set that is in the machine, or that must be put into it."""
+        """Return the set for the next deal, which is in the machine or must be put into it."""
         state, custom = self._record.state, self._settings
         return next_set(
             state.sets, state.loaded_set, state.used_set, custom.sets, ahead=custom.deal_ahead
@@ -82,13 +82,17 @@ class DealCycle:
 
     @property
     def chief_key(self) -> bytes | None:
-        """Return the chief's public key, for which a new attempt's key is encrypted, or None
-        without a chief.
+        """Return the chief's public key, or None if no chief is admitted.
+
+        This key encrypts the keys of attempts.
         """
         return self._deps.binding.chief_key()
 
     def on_match_changed(self) -> None:
-        """React to a changed match: void or publish the hands that it no longer needs."""
+        """End the running attempt if the match no longer needs it.
+
+        Begin to publish the seeds and records of ended deals.
+        """
         self._match_news.set()
         self._table_boards.hands_with_players.on_match_changed()
         self._unopened_hands.on_match_changed()
@@ -105,12 +109,12 @@ class DealCycle:
 
     @property
     def is_practice(self) -> bool:
-        """Return whether the running attempt belongs to no match."""
+        """Return whether the running attempt belongs to no match; True if no attempt is running."""
         return self._present_deal is None or self._present_deal.is_practice
 
     @property
     def is_ahead(self) -> bool:
-        """Return whether the running attempt is for a later deal than the present one."""
+        """Return whether the running attempt is for a later deal than the match's present deal."""
         match, due = self._record.match_written.match, self._present_deal
         if match is None or due is None or due.is_practice:
             return False
@@ -130,18 +134,18 @@ class DealCycle:
         return match.duties.cutters if match.duties is not None else ()
 
     def on_switch(self, reason: str) -> None:
-        """React to an open lid or a pressed emergency stop that the panel reported."""
+        """End the running attempt for `reason`: an open lid or a pressed emergency stop."""
         self._table_boards.stop_attempt(reason)
         if reason in FAULTS_TO_ACKNOWLEDGE:
             self._record.raise_fault(reason)
 
     def close(self) -> None:
-        """Cancel the tasks for hands that were released."""
+        """Cancel the tasks that publish the records of released hands."""
         self._table_boards.hands_with_players.cancel()
         self._unopened_hands.cancel()
 
     async def run(self) -> None:
-        """Deal until the task is cancelled. Raises StorageFailed."""
+        """Resume unfinished attempts, then run deals until cancelled. Raises StorageFailed."""
         self._table_boards.unfinished_runs = list(read_unfinished(self._deps))
         unfinished = self._table_boards.unfinished_runs
         self._unopened_hands.remove_stale_keys([left.number for left in unfinished])
@@ -163,17 +167,17 @@ class DealCycle:
     # Before an attempt.
 
     async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
-        """Wait until the next deal may begin, and return it with the command that begins it.
+        """Wait until a deal may begin; return it with its start command, or None to try again.
 
-        The command is None if the deal begins automatically. Return None if the situation may have
-        changed, so that the caller calls again.
+        The command is None if the deal begins automatically. Return None instead of a pair if no
+        deal may begin or the situation has changed. The caller then calls again.
         """
         await self._table_boards.hands_with_players.wait_closed()
         barred = self._is_set_barred()
         due = self._next_deal()
         out = self._table_boards.hands_with_players.run is not None
         if due is None or (out and not due.is_ahead):
-            await self._watch_hopper()
+            await self._show_sensor_faults()
             return None
         if due.clear_first:
             await self._clearing.wait_cleared(self._last_end_s)
@@ -181,7 +185,7 @@ class DealCycle:
             await self._clearing.lower_empty_lift()
             self._is_lift_lowered = True
         if barred or self._is_set_barred() or self._has_no_chief() or self._record.state.pauses:
-            await self._watch_hopper()
+            await self._show_sensor_faults()
             return None
         self._record.clear_fault("SET_TOO_EARLY")  # From now on a set in the hopper is right.
         order = None if due.is_automatic else await self._await_start(due)
@@ -194,12 +198,12 @@ class DealCycle:
         return (due, order) if due.is_automatic or order is not None else None
 
     def _next_deal(self) -> NextDeal | None:
-        """Return the next deal that the present match needs, or None."""
+        """Return the next deal, for the match or for practice, or None while no deal is needed."""
         state, play, custom = self._record.state, self._record.match_written, self._settings
         return next_deal(state, play, custom.practice_match, ahead=custom.deal_ahead)
 
     def _is_set_barred(self) -> bool:
-        """Set or clear the fault SET_BARRED of the loaded set, and return whether it is set."""
+        """Return whether the loaded set is barred, and raise or clear the fault SET_BARRED."""
         loaded = self.loaded_set
         evidence = {"found": loaded.id}
         if loaded.last_deal is not None:
@@ -208,7 +212,7 @@ class DealCycle:
         return bool(loaded.barred)
 
     def _has_no_chief(self) -> bool:
-        """Set or clear the fault NO_CHIEF, and return whether it is set.
+        """Return whether no chief is admitted, and raise or clear the fault NO_CHIEF.
 
         The secrets of an attempt are sealed to the key of an admitted chief.
         """
@@ -217,9 +221,9 @@ class DealCycle:
         return without
 
     async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
-        """Wait for the command that begins the deal `due`.
+        """Wait for the start command of `due`; return it, or None if the situation changes first.
 
-        Return None if another deal is due by then.
+        Return None if the match changes first, or if no chief is admitted any more.
         """
         self.startable_deal = due
         self._match_news.clear()
@@ -235,10 +239,11 @@ class DealCycle:
             ordered.cancel()
             self.startable_deal = None
 
-    async def _watch_hopper(self) -> None:
-        """Wait for a change of the match while people have the cards.
+    async def _show_sensor_faults(self) -> None:
+        """Show the sensors' faults once, then wait for the next poll or a change of the match.
 
-        Raise a fault if cards are put into the hopper too early.
+        Cards that are put into the hopper too early, an open lid and a pressed emergency stop are
+        shown as faults.
         """
         self._match_news.clear()
         with suppress(DriverError):
@@ -255,7 +260,7 @@ class DealCycle:
         await self._wait_for_news(set())
 
     async def _wait_for_news(self, others: set[asyncio.Future[AcceptedCommand]]) -> None:
-        """Wait until the match changes, one of `others` is done, or the sensors must be polled."""
+        """Wait until the match changes, a future in `others` is done, or the next poll is due."""
         news = asyncio.ensure_future(self._match_news.wait())
         both: set[asyncio.Future[Any]] = {news, *others}
         try:
@@ -293,7 +298,10 @@ class DealCycle:
         uncut: str | None = None,
         start_command: AcceptedCommand | None = None,
     ) -> None:
-        """Continue an attempt from its present step until its end."""
+        """Run an attempt from its present step until it ends or its hands are released.
+
+        `uncut` is the reason for a deal without a cut.
+        """
         self._table_boards.run = run
         watching = asyncio.ensure_future(self._show_openings_until_cut(run))
         try:
@@ -305,9 +313,9 @@ class DealCycle:
             self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
-        """Show an open lid or a pressed emergency stop as a fault until the cut is made.
+        """Until the cut is made, show an open lid or a pressed emergency stop as a fault.
 
-        So people can close them in time.
+        So people can correct this before the cards move.
         """
         async for status in self._clearing.poll_statuses():
             if run.writer.has("cut") or run.writer.outcome is not None:
@@ -315,7 +323,7 @@ class DealCycle:
             self._clearing.show_openings(status)
 
     async def _release_hands(self, run: AttemptRun) -> None:
-        """Release the held hands on a command, and wait until the lift is down again."""
+        """Release the held hands after the command `release`, and wait until the lift is down."""
         due, out = self._present_deal, self._table_boards.hands_with_players
         assert due is not None  # Every attempt is dealt for a deal.
 
@@ -337,7 +345,7 @@ class DealCycle:
         if not gone:
             return
         out.on_match_changed()
-        await out.wait_closed()  # The hands before are shown before these are handed over.
+        await out.wait_closed()  # The hands of the deal before must be published first.
         self._table_boards.run = None
         out.hand_over(run, None if due.is_practice else DealId(due.match_id, due.deal))
         if self._table_boards.unfinished_runs:
@@ -357,7 +365,7 @@ class DealCycle:
             self._record.clear_fault("SET_TOO_EARLY")
 
     def _lead_rule(self, deal: int) -> LeadRule:
-        """Return the rule by which the release of a deal names the leader.
+        """Return how the entry `released` of deal `deal` names the leader (see LeadRule).
 
         For a deal dealt ahead the leader is not known.
         """

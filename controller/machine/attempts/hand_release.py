@@ -19,9 +19,9 @@ from drivers.link.frames import BoardResult
 # Answers of a board that no longer has the attempt of a release.
 _FORGOTTEN_RESULTS = (BoardResult.WRONG_ATTEMPT, BoardResult.NOT_LOCKED)
 LIFT_RETRY_INTERVAL_S = 1.0
-"""Wait before a lift that stopped is started again, in seconds."""
+"""Wait before a RELEASE is repeated, in seconds."""
 LIFT_TIMEOUT_S = 6.0
-"""How long the lift may take in all before somebody is called: a board gives up after 5 s."""
+"""Longest time of a lift before the fault STALL is raised. A board stops trying after 5 s."""
 
 
 class HandRelease:
@@ -38,12 +38,12 @@ class HandRelease:
         write_ordered: Callable[[], None],
         waiting_times: Callable[[], Mapping[str, int]],
     ) -> bool:
-        """Wait for a command to release the hands, then release them.
+        """Wait for a release command and release the hands; return False if the attempt ends first.
 
-        Return False if they may no longer be released. `lead_rule` returns how the release names
-        the leader. It is called again with the command, because the leader of a deal dealt ahead is
-        not known before. `write_ordered` writes what follows from the command itself.
-        `waiting_times` returns how long people waited. Raises StorageFailed.
+        Return True after the release. `lead_rule` returns how the entry `released` names the
+        leader. It is called again after the command, because the leader of a deal dealt ahead is
+        not known before. `write_ordered` writes the match's event for the command. `waiting_times`
+        returns how long people waited. Raises StorageFailed.
         """
         if self._run.writer.has("released"):
             return True
@@ -68,9 +68,9 @@ class HandRelease:
         return True
 
     async def _valid_command(self) -> AcceptedCommand:
-        """Return a command that is still valid when it is carried out.
+        """Wait for release commands, and return the first one that can still be carried out.
 
-        It was checked on arrival, but another command may have changed the match since.
+        The command was checked on arrival, but another command may have changed the match since.
         """
         while True:
             order = await self._run.until_stopped(self._next_command())
@@ -80,10 +80,10 @@ class HandRelease:
             order.refuse_with(vetoed)
 
     async def _next_command(self) -> AcceptedCommand:
-        """Return the next command to release the hands that comes while the hopper is empty.
+        """Wait for a release command that comes while the hopper is empty, and return it.
 
-        The board's lock checks this too. But a set that was put back too early must not void right
-        hands.
+        Refuse the commands that come while the hopper has cards. The board's lock checks this too.
+        But a set that was put back too early must not void right hands.
         """
         while True:
             order = await self._deps.processor.wait_for("release")
@@ -102,14 +102,17 @@ class HandRelease:
             order.refuse("SET_TOO_EARLY")
 
     def _require_lead(self, lead: LeadRule, command: AcceptedCommand | None = None) -> None:
-        """Raise AttemptEnded if the release must name a leader and the faces are lost."""
+        """Refuse `command` and raise AttemptEnded if a leader must be named but the key is lost."""
         if self._run.writer.is_key_lost and lead != "none":
             if command is not None:
                 command.refuse("POWER")
             raise AttemptEnded("POWER")
 
     async def _begin_lift(self, command: AcceptedCommand) -> None:
-        """Start the lift. When the board may have received the command, the hands count as out."""
+        """Start the lift with a RELEASE; if this fails, refuse `command` and raise AttemptEnded.
+
+        If the board may have received the RELEASE, the hands count as out.
+        """
         try:
             await self._run.until_stopped(retry_once(self._send_release))
         except LineLost:
@@ -121,7 +124,7 @@ class HandRelease:
         self._run.hands_out = True
 
     async def _lift(self, command: AcceptedCommand | None) -> None:
-        """Repeat the RELEASE until the board reports that the lift is up."""
+        """Repeat RELEASE until the lift is up; raise AttemptEnded if the board lost the hands."""
         stuck: set[str] = set()
         begun_s = self._loop.time()
         while not self._run.lift_raised.done():
@@ -158,7 +161,7 @@ class HandRelease:
         return why
 
     async def _refuse_release(self, command: AcceptedCommand | None, error: Exception) -> str:
-        """Refuse a release that is not possible, and return the fault that prevents it."""
+        """Refuse `command` because of `error`, and return the fault that explains the error."""
         if isinstance(error, AttemptEnded):
             reason = error.reasons[0]
         elif not isinstance(error, BoardRefused):

@@ -41,7 +41,7 @@ from drivers.typed_boards import DealerStatus, ReaderStatus
 
 @dataclass(frozen=True)
 class UnfinishedAttempt:
-    """An unfinished attempt, as the journal contains it, with its key if that still exists.
+    """An unfinished attempt: its entries in the journal, and its key if the key still exists.
 
     `key` is None if it was lost with the power. `is_release_ordered` is True if a command to
     release its hands was accepted and not refused.
@@ -56,7 +56,7 @@ class UnfinishedAttempt:
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
-        """Return the attempt that `progress` describes, with the key from its file."""
+        """Return the attempt with the entries `progress`, and its key if a key file has it."""
         raw = binding.key_files.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)
@@ -67,15 +67,14 @@ class UnfinishedAttempt:
         return AttemptWriter.restore(self.binding, self.progress, self.key)
 
     def readable_events(self) -> list[BoardEvent]:
-        """Return the board events that can be decrypted, as the boards reported them.
+        """Return the board events up to the first event that cannot be decrypted.
 
-        They end before the first event that cannot be opened, because nothing can be concluded
-        after a gap.
+        Nothing can be concluded from events after a gap.
         """
         return list(map(_board_event, takewhile(lambda each: each.is_open, self._wire_events())))
 
     def record_events(self) -> list[LoggedBoardEvent]:
-        """Return the board events for the record, or [] if one of them cannot be decrypted."""
+        """Return all board events for the published record, or [] if one cannot be decrypted."""
         return list(self._wire_events()) if self.is_complete else []
 
     @property
@@ -90,9 +89,9 @@ class UnfinishedAttempt:
 
 
 def _is_unfinished(progress: AttemptHistory) -> bool:
-    """Return whether a step of the attempt is still missing.
+    """Return whether an attempt must still write entries, for example its verdict or seed.
 
-    An attempt without a commitment has none.
+    An attempt without a commitment must write none.
     """
     steps = set(progress.steps)
     if "committed" not in steps or "sealed_to_chief" in steps:
@@ -104,7 +103,7 @@ def _is_unfinished(progress: AttemptHistory) -> bool:
 
 
 def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
-    """Return whether a key belongs to this attempt and was not changed."""
+    """Return whether `key` can decrypt the seed of this attempt."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
     except (UnsealError, KeyError, ValueError):
@@ -113,7 +112,7 @@ def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
 
 
 def _board_event(event: LoggedBoardEvent) -> BoardEvent:
-    """Return an event of the journal in the form in which the driver delivers events."""
+    """Convert a board event of the journal into the driver's type BoardEvent."""
     of, code, look = (event.board, event.boot), BoardEventCode(event.code), event.look
     at = (event.seen, event.landed, event.index, event.place)
     told = (*of, event.number, event.attempt, code, *at)
@@ -123,13 +122,13 @@ def _board_event(event: LoggedBoardEvent) -> BoardEvent:
 
 
 BOARD_EVENTS_TIMEOUT_S: Final = 5.0
-"""Time for the boards to report the events that the earlier run of the daemon missed."""
+"""Time for the boards to send the events that the earlier run of the daemon did not receive."""
 StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
-"""Yields the dealer board's status, again and again, whenever both boards are there."""
+"""A function that yields the dealer board's status repeatedly, while both boards are connected."""
 
 
 def _restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> AttemptRun:
-    """Return a run that continues the attempt of an earlier run of the daemon.
+    """Return an AttemptRun that continues an attempt of an earlier run of the daemon.
 
     It collects its boards' events from now on. It does not handle them before `replay`.
     """
@@ -148,10 +147,10 @@ def _restore_attempt(deps: AttemptDeps, unfinished: UnfinishedAttempt) -> Attemp
 
 
 def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
-    """Return the attempts that are unfinished in the journal, oldest first.
+    """Return an AttemptRun for each unfinished attempt in the journal, oldest first.
 
-    Call this before the boards are opened: the events that they send again belong to these
-    attempts.
+    Call this before the boards are opened, because the boards then send events of these attempts
+    again.
     """
     entries = [chained.entry for chained in deps.binding.record.journal.entries()]
     commands = (one for one in entries if one.kind == "command" and one.data["cmd"] == "release")
@@ -169,14 +168,12 @@ def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
 
 
 async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> None:
-    """Wait for all board events of an attempt, and replay them.
-
-    Stop the attempt if the boards cannot continue it.
+    """Replay an attempt's board events, and stop the attempt if the boards cannot continue it.
 
     Return at once if the boards do not matter: for hands that are out, and for an attempt that has
-    ended. If an open lid has already stopped the attempt, the boards still have
-    BOARD_EVENTS_TIMEOUT_S to report their events, so that the verdict counts the cards in the
-    pockets.
+    ended. Otherwise wait until the boards have reported all events. If an open lid has already
+    stopped the attempt, the boards still have BOARD_EVENTS_TIMEOUT_S to report their events, so
+    that the verdict counts the cards in the pockets.
     """
     if not run.needs_boards:
         run.replay(())
@@ -199,7 +196,7 @@ async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> Non
 async def _wait_for_all_events(
     run: AttemptRun, poll_statuses: StatusPoll
 ) -> tuple[DealerStatus, ReaderStatus]:
-    """Return the status of both boards, after all events from before this status have arrived."""
+    """Wait until both boards have sent all their events so far, and return the boards' status."""
     while True:
         async for dealer in poll_statuses():
             try:
@@ -230,7 +227,7 @@ def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
 
 
 def disagreement(run: AttemptRun, dealer: DealerStatus, reader: ReaderStatus) -> str | None:
-    """Return the fault because of which the boards cannot continue an attempt, or None.
+    """Return the fault that prevents the boards from continuing the attempt, or None if they can.
 
     If the earlier run routed the card at the window, that route is adopted.
     """

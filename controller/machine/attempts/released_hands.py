@@ -1,7 +1,8 @@
-"""Hands that are out, from their release until their deal is over.
+"""Released hands, from their release until their deal is over.
 
-Then they are shown or recalled. A deal of a match is over when its result is written, or when it is
-dealt again. A practice deal is over when its set is in the hopper again.
+Then their seed is published; hands that are dealt again are recalled first. A deal of a match is
+over when its result is written, or when it is dealt again. A practice deal is over when its set is
+in the hopper again.
 """
 
 import asyncio
@@ -20,10 +21,7 @@ from controller.vault.dealt_hands import DealtHands
 
 
 class HandsWithPlayers:
-    """The attempt whose hands the players have now, or none.
-
-    `run` is that attempt, or None.
-    """
+    """The store of the attempt whose hands the players have (`run`; None if no hands are out)."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record = record
@@ -37,7 +35,7 @@ class HandsWithPlayers:
         return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
     def dealt_hands(self) -> DealtHands | None:
-        """Return the hands of this attempt from the vault, or None if it does not have them."""
+        """Return the released hands of the match's present deal, or None if the vault has none."""
         run = self.run
         if run is None or run.writer.vault.hands is None:
             return None
@@ -46,9 +44,9 @@ class HandsWithPlayers:
         return DealtHands(run.writer.vault, run.writer.sequence)
 
     def hand_over(self, run: AttemptRun, deal: DealId | None) -> None:
-        """Store the attempt whose hands were released.
+        """Store `run` as the attempt whose hands the players now have.
 
-        `deal` is the deal of the match, None in practice.
+        `deal` is the deal of the match, or None in practice.
         """
         self.run, self._deal = run, deal
         self._record.set_fault("HANDS_UNKNOWN", deal is not None and run.writer.is_key_lost)
@@ -56,7 +54,7 @@ class HandsWithPlayers:
         self.on_match_changed()
 
     def on_match_changed(self) -> None:
-        """Close the attempt if the match shows that its deal is over."""
+        """Start `close` as a background task if the deal of the stored attempt is over."""
         if self.run is None or self._deal is None or self._close_task is not None:
             return
         if is_deal_over(self._record.match_written, self._deal):
@@ -64,8 +62,7 @@ class HandsWithPlayers:
             self._close_task.add_done_callback(_check_task)
 
     async def close(self) -> None:
-        """Publish the attempt's seed, or write that its hands are recalled if the deal is dealt
-        again.
+        """Publish the seed of the stored attempt; first recall the hands if they are dealt again.
 
         Raises StorageFailed.
         """
@@ -81,7 +78,7 @@ class HandsWithPlayers:
         self._record.on_match()
 
     async def wait_closed(self) -> None:
-        """Wait until the last entries of a closed attempt are written."""
+        """Wait until the background task has closed the attempt, if this task is running."""
         if self._close_task is not None:
             await asyncio.wait({self._close_task})
 
@@ -92,7 +89,7 @@ class HandsWithPlayers:
 
 
 def _check_task(task: asyncio.Task[None]) -> None:
-    """Raise the error of a task, except StorageFailed, which the journal itself reports."""
+    """Raise the error that ended a task. StorageFailed is not raised: the journal reports it."""
     if not task.cancelled() and not isinstance(task.exception(), StorageFailed | None):
         raise task.exception() or RuntimeError
 
@@ -104,7 +101,7 @@ ENTRIES_PER_TURN = 200
 def openable_attempts(
     played: Sequence[PlayedAttempt], play: TableMatch, when: str, practice: str
 ) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts whose hands may be published now.
+    """Return the attempts in `played` whose hands may be public now according to the rulebook.
 
     `when` is the profile's `hands_opened`. `practice` is the match id of deals without a match. A
     match ends with its verdict, and for its table also when another match begins there. A match
@@ -121,7 +118,7 @@ def openable_attempts(
 
 
 class UnopenedHands:
-    """The played attempts whose records are not published yet."""
+    """The publisher of played attempts' records. The rulebook decides when they are published."""
 
     def __init__(self, binding: AttemptBinding, practice: str) -> None:
         self._binding, self._practice = binding, practice
@@ -130,20 +127,20 @@ class UnopenedHands:
         self._open_task: asyncio.Task[None] | None = None
 
     def on_match_changed(self) -> None:
-        """Publish the records that may be published now."""
+        """Begin to publish the records that may be published now."""
         if self._open_task is None and self._next_attempt() is not None:
             self._open_task = asyncio.get_running_loop().create_task(self._open_all())
             self._open_task.add_done_callback(_check_task)
 
     def cancel(self) -> None:
-        """Cancel the task."""
+        """Cancel the task that publishes records."""
         if self._open_task is not None:
             self._open_task.cancel()
 
     def remove_stale_keys(self, open_attempts: Sequence[int]) -> None:
-        """Remove the key files that are no longer needed.
+        """Remove the key files that neither `open_attempts` nor unpublished attempts need.
 
-        A daemon that died at the end of an attempt leaves such files. `open_attempts` are the
+        A daemon that died at the end of an attempt leaves old files. `open_attempts` are the
         attempts that continue.
         """
         kept = () if self._opening_rule == "never" else self._record.state.played_attempts
@@ -154,9 +151,12 @@ class UnopenedHands:
         return self._binding.profile.hands_opened
 
     def _next_attempt(self) -> PlayedAttempt | None:
-        """Return the next attempt to publish. An attempt whose key is lost is left to the chief."""
+        """Return the next attempt whose record may be published now, or None if no record may.
+
+        Attempts with a lost key come first, at any time: only the chief can open their record.
+        """
         played = self._record.state.played_attempts
-        if not self._are_lost_keys_checked:  # a key goes while no daemon runs
+        if not self._are_lost_keys_checked:  # A key is lost only while no daemon runs.
             over = (one for one in played if one.is_over and self._has_same_rules(one))
             lost = next((one for one in over if self._read_key(one) is None), None)
             if lost is not None and self._opening_rule != "never":
@@ -169,9 +169,9 @@ class UnopenedHands:
         return None
 
     def _has_same_rules(self, one: PlayedAttempt) -> bool:
-        """Return whether an attempt was dealt under the present rules.
+        """Return whether an attempt was dealt under the table's present profile.
 
-        Under other rules it may stay closed.
+        An attempt of another profile stays closed if its key is lost.
         """
         return one.rules_hash == self._binding.profile_hash.hex()
 
@@ -202,7 +202,7 @@ class UnopenedHands:
     async def _read_progress(self, one: PlayedAttempt) -> AttemptHistory:
         journal, after, found = self._record.journal, one.first_entry - 1, []
         while after < journal.last_number:
-            await self._record.sync()  # what is written and not committed yet is not there to read
+            await self._record.sync()  # Only committed entries can be read.
             for chained in journal.entries(after, ENTRIES_PER_TURN):
                 after = chained.entry.n
                 if chained.entry.attempt == one.attempt:

@@ -1,4 +1,4 @@
-"""The time between deals: hands are taken, cards are cleared, the lift goes down, a set comes back.
+"""The waits between deals, until people have removed the cards and the lift is down.
 
 If the machine waits too long for a sensor, the reason is shown as a fault.
 """
@@ -17,14 +17,14 @@ from drivers.typed_boards import DealerBoard, DealerStatus
 POLL_INTERVAL_S = 0.5
 """Interval between polls of the sensors between attempts, in seconds."""
 CARD_FALL_TIMEOUT_S = 0.5
-"""How long behind an attempt's end a card of it may still come to rest (provisional)."""
+"""Longest time after an attempt's end in which one of its cards still falls (provisional)."""
 TAKE_TIMEOUT_S = 60.0
-"""How long people may take to lift cards out before somebody is called (provisional)."""
+"""How long people may take to remove cards before a fault is raised (provisional)."""
 _AT_REST = (BoardActivity.IDLE, BoardActivity.STOPPED)
 
 
 class TableClearing:
-    """The part of a table that waits until its sensors show that people have cleared it.
+    """The part of a table that waits until the sensors show that people have removed the cards.
 
     `ready` is set while both boards are connected. `on_status` is called after each status while
     cards are cleared.
@@ -41,7 +41,7 @@ class TableClearing:
         self._on_status = on_status
 
     async def wait_lift_down(self, *, set_back: bool) -> None:
-        """Wait until the players have taken the hands and the lift is down.
+        """Lower the lift after the players have taken the hands, and wait until it is down.
 
         With `set_back`, also wait until the set is in the hopper. An obstacle that stays for longer
         than TAKE_TIMEOUT_S is shown as a fault.
@@ -60,11 +60,12 @@ class TableClearing:
             await self._lower(status)
 
     async def wait_cleared(self, ended_s: float) -> None:
-        """Wait until no card is in a forbidden place and the set is in the hopper.
+        """Wait until pockets, path and tray are empty and the set is in the hopper.
 
-        `ended_s` is the end of the last attempt, by the loop's clock. A card that was moving then
-        may still fall. An obstacle that stays for longer than TAKE_TIMEOUT_S is shown as a fault. A
-        set may be in the shuffler, because a board that lost its host may have drawn the set in.
+        Then clear the last attempt's faults, except those that a person must acknowledge. `ended_s`
+        is the end of that attempt, by the loop's clock. A card that was moving then may still fall.
+        An obstacle that stays for longer than TAKE_TIMEOUT_S is shown as a fault. A set may be in
+        the shuffler, because a board that lost its host may have drawn the set in.
         """
         await asyncio.sleep(
             max(0.0, ended_s + CARD_FALL_TIMEOUT_S - asyncio.get_running_loop().time())
@@ -107,10 +108,10 @@ class TableClearing:
             self._record.raise_fault("ESTOP_PRESSED")
 
     async def _lower(self, status: DealerStatus) -> None:
-        """Lower a lift that carries no cards and is not down."""
+        """Lower the lift if it is empty and not down."""
         away = status.lift_up or not status.lift_down
         if away and not any(status.sees_pockets):
-            # A hand in the way, or a lost line: the next poll shows the result.
+            # A hand in the way or a lost line stops the command. The next poll shows this.
             with suppress(DriverError):
                 await self._dealer.retract()
 
@@ -126,7 +127,7 @@ class TableClearing:
 
 
 class _OverdueFault:
-    """An obstacle that becomes a fault after TAKE_TIMEOUT_S, until it is gone."""
+    """A timer that raises the fault of an obstacle that stays longer than TAKE_TIMEOUT_S."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record, self._loop = record, asyncio.get_running_loop()
@@ -134,7 +135,10 @@ class _OverdueFault:
         self._since_s = self._loop.time()
 
     def observe(self, name: str | None) -> None:
-        """Store the fault name of the present obstacle, or None if there is none."""
+        """Store the fault of the present obstacle, or None if no obstacle is present.
+
+        Raise the fault if the obstacle has stayed for longer than TAKE_TIMEOUT_S.
+        """
         if name != self._name:
             self._record.clear_fault(self._name or "")
             self._name, self._since_s = name, self._loop.time()
@@ -143,8 +147,8 @@ class _OverdueFault:
 
 
 def _lasting_obstruction(status: DealerStatus) -> str | None:
-    """Return the obstacle that becomes a fault if it stays, or None.
+    """Return the fault of an obstacle that people need time to remove, or None if none exists.
 
-    An open lid and the emergency stop are shown at once.
+    Return None while the lid is open or the emergency stop is pressed: these are shown at once.
     """
     return None if status.lid_open or status.estop else obstruction(status)

@@ -1,1 +1,1 @@
-"""The two boards of a table: their ports, their log, and what their events mean."""
+"""The two boards of a table: the connections, the event log, and the meaning of the events."""

@@ -1,4 +1,4 @@
-"""The log of board events: events are collected into groups, one journal entry a group.
+"""The log of board events: it collects events into groups and writes each group as one entry.
 
 A group is written 2 ms after it is full, so that the journal never delays a ROUTE. A slow disk
 costs memory, never a card. A board keeps an event until the machine reports that the event is
@@ -42,7 +42,7 @@ class BoardLog:
         self._seal = seal
         self._on_synced = on_synced
         self._pending: list[BoardEvent] = []
-        # Boot and number of the newest event, never a look.
+        # Boot and number of each board's newest event in the journal.
         self._newest: dict[str, tuple[int, int]] = {}
         self._unsynced = 0
         self._loop = asyncio.get_running_loop()
@@ -55,7 +55,7 @@ class BoardLog:
         return len(self._pending)
 
     def add(self, event: BoardEvent) -> None:
-        """Accept an event, inside the read callback."""
+        """Add an event to the present group, inside the serial port's read callback."""
         self._pending.append(event)
         urgent = event.code not in _CODES_OF_EACH_CARD or len(self._pending) >= MAX_GROUP_EVENTS
         if urgent and self._timer is None:
@@ -80,7 +80,7 @@ class BoardLog:
         self.on_written(events)
 
     async def sync(self) -> None:
-        """Put all events on the disk, and let the boards delete them. Raises StorageFailed."""
+        """Put all events on the disk, and allow the boards to delete them. Raises StorageFailed."""
         self.write()
         newest = dict(self._newest)
         self._unsynced = 0
@@ -89,7 +89,7 @@ class BoardLog:
             self._on_synced(board, boot, number)
 
     async def close(self) -> None:
-        """Append the waiting events, and cancel timer and task."""
+        """Append the collected events to the journal, and wait until a running sync is complete."""
         self.write()
         if self._syncing is not None:
             await asyncio.wait({self._syncing})

@@ -1,4 +1,4 @@
-"""What the events of the boards mean for an attempt: tables, without decisions.
+"""The observations and faults that follow from the boards' events, status and refusals.
 
 Faces never pass here. The events of the reader board go to the vault.
 """
@@ -46,15 +46,15 @@ _STOP_FAULTS = {
 
 
 class BoardObservations:
-    """The converter of one attempt's dealer board events into observations."""
+    """A converter from events of the dealer board to observations, for one attempt."""
 
     def __init__(self, attempt: int) -> None:
         self._attempt, self._doubled = attempt, 0
 
     def observation_of(self, event: BoardEvent) -> Observation | None:
-        """Return the observation that follows from an event, or None.
+        """Return the observation that follows from an event, or None if the event has no effect.
 
-        Events of another attempt mean nothing. A DOUBLE concerns the card after it.
+        Events of another attempt have none. A DOUBLE marks the event AT_READER of the same card.
         """
         if event.attempt != self._attempt:
             return None
@@ -65,7 +65,7 @@ class BoardObservations:
 
 
 def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) -> FinalCount:
-    """Return the final count from the reports of both boards and the vault's verdict on the set."""
+    """Return a FinalCount with the dealer's status, the reader's pulse count and `set_faults`."""
     n, w, s, e, _ = status.landed
     return FinalCount(
         hopper_empty=not (status.sees_hopper or status.sees_shuffler),
@@ -82,9 +82,9 @@ def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) 
 
 
 def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
-    """Return the place where fault `reason` happened, as evidence for the fault catalogue.
+    """Return where the fault `reason` happened, as evidence for the text of the fault.
 
-    It is the place of the last such event. Return {} if no event has a place.
+    The last board event of this fault decides. Return {} if no event shows a location.
     """
     if reason == "DRIVE_LOST":
         drives = (event for event in events if event.code is BoardEventCode.DRIVE)
@@ -124,7 +124,7 @@ _FAULT_PLACES: dict[str, tuple[BoardEventCode, dict[int, str]]] = {
         },
     ),
 }
-"""The event behind a reason, and its places, as the catalogue names them."""
+"""The board event of each fault, and the names of its places in the fault catalogue."""
 _OBSERVERS: dict[BoardEventCode, Callable[[BoardEvent, bool], Observation | None]] = {
     BoardEventCode.SHUFFLED: lambda event, _: ShufflerDone(),
     BoardEventCode.AT_READER: lambda event, doubled: CardAtReader(event.index, doubled),
@@ -155,11 +155,11 @@ MAX_BEGIN_RETRIES: Final = 10
 BEGIN_RETRY_INTERVAL_S: Final = 0.2
 """Wait before a refused BEGIN is repeated, in seconds."""
 _TRANSIENT_RESULTS: Final = frozenset({BoardResult.NOT_CLEAR, BoardResult.BUSY, BoardResult.MEMORY})
-"""What may be over by the next look: a hand that goes, a motor that comes to its end."""
+"""Results that may soon change: a hand moves out of the way, or a motor stops."""
 
 
 async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Send a command, and send it again if the serial session was renewed meanwhile.
+    """Send a command; send it once more if the serial session was renewed before the answer.
 
     Commands are absolute, so this is safe.
     """
@@ -172,9 +172,9 @@ async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 async def refusal_fault(
     refused: BoardRefused, dealer: DealerBoard, *, are_cards_fed: bool
 ) -> tuple[str, dict[str, bool | int]]:
-    """Return the fault that explains a board's refusal, and the values of the sensors that show it.
+    """Return the fault that explains a board's refusal, and sensor values as evidence for it.
 
-    `are_cards_fed`: cards of the attempt were fed already, so the pockets need not be empty.
+    `are_cards_fed` is True if the attempt has fed cards, so that the pockets need not be empty.
     """
     if refused.result not in (BoardResult.NOT_CLEAR, BoardResult.NOT_LOCKED):
         return _REFUSAL_FAULTS.get(refused.result, "BOARD_REFUSED"), {}
@@ -190,18 +190,18 @@ async def refusal_fault(
 
 
 def is_transient(refused: BoardRefused, fault: str) -> bool:
-    """Return whether the cause of a refused BEGIN is gone already.
+    """Return whether to repeat a refused BEGIN, because the board may accept it soon.
 
-    `fault` then names no present cause.
+    `fault` is the result of `refusal_fault`: BOARD_REFUSED if no obstacle is left.
     """
     return fault == "BOARD_REFUSED" and refused.result in _TRANSIENT_RESULTS
 
 
 def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
-    """Return whether the sensors contradict the hands that the ledger counted.
+    """Return whether the sensors contradict four counted hands on a lowered lift.
 
-    With right hands, the lift has not moved since it was down, and counted hands are in all pockets
-    and nowhere else.
+    With right hands, all pockets have cards, and no other place has any. If the refusal is
+    NOT_CLEAR, only the lift is checked.
     """
     down = status.lift_down and not status.lift_up
     if refused.result is BoardResult.NOT_CLEAR:
@@ -214,13 +214,13 @@ def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
 def can_reach_hands(status: DealerStatus) -> bool:
     """Return whether players can reach their hands.
 
-    The lift is then up, or between its ends with an empty pocket.
+    They can if the lift is up, or if it is between its ends and a pocket is empty.
     """
     return status.lift_up or not (status.lift_down or all(status.sees_pockets))
 
 
 def lift_obstruction(status: DealerStatus) -> str | None:
-    """Return the fault that keeps the lift from being down, or None if it is down."""
+    """Return the fault of a lift that is not down or not empty, or None if it is down and empty."""
     if any(status.sees_pockets):
         return "POCKET_NOT_EMPTY"
     if status.lift_down:
@@ -229,5 +229,5 @@ def lift_obstruction(status: DealerStatus) -> str | None:
 
 
 def obstruction(status: DealerStatus) -> str | None:
-    """Return the fault that a new attempt would meet now, or None if the machine is clear."""
+    """Return the fault that prevents a new attempt now, or None if lift and card path are clear."""
     return lift_obstruction(status) or (None if status.is_clear else "PATH_NOT_CLEAR")

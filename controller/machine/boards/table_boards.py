@@ -1,4 +1,4 @@
-"""The two boards of a table: connected, checked, and connected again until they are right.
+"""The connections to a table's two boards. A lost connection is opened again.
 
 A board that is absent, silent or not the configured one is a fault, and the daemon continues to
 run. A port is opened again only after `wait_reopenable` returns. Opening a port can reset a board,
@@ -134,7 +134,7 @@ class TableBoards:
             self._on_change()
 
     def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
-        """Handle a board that cannot be used. The running attempt ends."""
+        """Raise the fault `name` of a board that is lost or wrong. The attempt may end."""
         was_up = self._welcomes.pop(board, None) is not None
         self.ready.clear()
         known = self._faults.get(board)
@@ -146,32 +146,32 @@ class TableBoards:
             self.run.on_line_lost(name)
 
     def on_session_renewed(self) -> None:
-        """Send the boards their present commands again, because a board's new session has none."""
+        """Send both boards all commands that the running attempt needs in its present state."""
         if self.run is not None:
             self.run.resend_targets()
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """Handle the refusal of a command that no caller awaits."""
+        """Pass the refusal of a command that no code awaits to the running attempt."""
         if self.run is not None:
             self.run.on_refused(refused)
 
     def stop_attempt(self, reason: str) -> None:
-        """End the running attempt, if there is one, for a reason that is not about cards."""
+        """End the running attempt, if there is one, because of the fault `reason`."""
         if self.run is not None:
             self.run.stop(reason)
 
     def pause(self) -> None:
-        """Stop the cards where they are. Nothing is lost."""
+        """Stop the running attempt's cards where they are. Nothing is lost."""
         if self.run is not None:
             self.run.pause()
 
     def resume(self) -> None:
-        """Continue with the cards that `pause` stopped."""
+        """End the pause of the running attempt, so that its cards move again."""
         if self.run is not None:
             self.run.resume()
 
     def on_event(self, event: BoardEvent) -> None:
-        """Handle an event of a board, inside the read callback."""
+        """Pass an event to all unclosed attempts and the log, inside the port's read callback."""
         for run in self._runs():
             run.on_event(event)
         if self.event_listener is not None:
@@ -179,9 +179,10 @@ class TableBoards:
         self._log_event(event)
 
     def _log_event(self, event: BoardEvent) -> None:
-        """Pass an event to the board log, which writes it into the journal.
+        """Add an event to the board log, and update the faults ENGINE_LOST and DRIVE_LOST.
 
-        Let a board continue that stopped because of this program.
+        These faults are a reading engine and a motor drive that do not answer. If a board stopped
+        because of this program, make the board continue.
         """
         self._board_log.add(event)
         if event.code is BoardEventCode.ENGINE and event.place:
@@ -203,7 +204,7 @@ class TableBoards:
             room.add_done_callback(self._tasks.discard)
 
     async def _free_board_memory(self) -> None:
-        """Put the events on the disk, so that the boards may delete them and continue."""
+        """Put all board events on the disk, so that the boards may delete them and continue."""
         with suppress(StorageFailed):  # The journal reports the failure itself.
             await self._board_log.sync()
             self.on_session_renewed()
@@ -227,14 +228,14 @@ class TableBoards:
                 yield run
 
     async def wait_reopenable(self) -> None:
-        """Wait until no card of an attempt moves, so that a port may be opened without harm."""
+        """Wait until no card of the running attempt moves, so that a port may be opened again."""
         if self.run is not None:
             await self.run.cards_at_rest.wait()
 
     async def shut_down(self, limit_s: float) -> None:
-        """End the running attempt unless its hands are held, because the daemon stops.
+        """End the running attempt because the daemon stops. Held hands stay held.
 
-        Wait `limit_s` seconds at most for its last entry.
+        Wait `limit_s` seconds at most for the attempt's last entry.
         """
         if self.run is not None and not self.run.cards_at_rest.is_set():
             self.run.stop("STOPPED")
@@ -244,12 +245,12 @@ class TableBoards:
 
     @property
     def known_attempts(self) -> list[int]:
-        """Return the highest attempt number that each board knows."""
+        """Return the newest attempt number that each connected board has stored."""
         return [welcome.attempt for welcome in self._welcomes.values()]
 
     @property
     def firmware(self) -> ReportedBoards:
-        """Return the facts that the accepted boards report about themselves."""
+        """Return each board's firmware, and whether a wire or a message triggers the reader."""
         up = {
             board: ConnectedBoard(version=one.firmware, hash=one.firmware_hash, hal=one.hal)
             for board, one in self._welcomes.items()
@@ -261,5 +262,5 @@ class TableBoards:
 
     @property
     def phase(self) -> MachinePhase:
-        """Return the phase that people see."""
+        """Return the phase that people see, which is FAULT if a fault stops the machine."""
         return shown_phase(self._record.state, boards_up=self.ready.is_set())

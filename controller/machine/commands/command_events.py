@@ -1,4 +1,4 @@
-"""Events of the match for each command.
+"""The events of the match that each command causes.
 
 A referee can enter tributes and returns only if the machine does not know the hands. Otherwise the
 vault answers whether a card is right (controller/vault/dealt_hands.py), and no event follows.
@@ -40,7 +40,7 @@ from controller.words import Words, quoted_words
 def enter_tribute(
     args: TributeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event that records or corrects a tribute that a referee saw.
+    """Return the event that enters or replaces the tribute card that a referee saw.
 
     If two seats pay, the other tribute stays as it was entered before, unless the command contains
     it too.
@@ -60,7 +60,7 @@ def enter_tribute(
 def enter_return(
     args: ReturnArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
-    """Return the event that records or corrects a return card that a referee saw.
+    """Return the event that enters or replaces the return card that a referee saw.
 
     If the rulebook keeps returns secret (暗还, seed 004 CN5), the card is not published.
     """
@@ -87,7 +87,7 @@ EventMaker = Callable[[Any, CommandSigner, AnyMatch, int], MatchEvent | tuple[Ma
 def events_of_command(
     cmd: str, args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
-    """Return the events of a command for the match at `at_ms` of the table's clock.
+    """Return the match events that the command `cmd` causes at `at_ms` of the table's clock.
 
     `args` are the parsed arguments of the command. Several events belong together: all are applied,
     or none. Raises RefusedError for an impossible command, LookupError for a command that is not in
@@ -98,7 +98,7 @@ def events_of_command(
 
 
 def meeting_of(args: SetMatchArgs) -> tuple[Meeting, PenaltyRecord]:
-    """Return the match of the command `set_match`, and the earlier penalties of its pairs.
+    """Return the match that `set_match` describes, and the earlier penalties of its pairs.
 
     Raises BadArgs for a wrong entry of the record.
     """
@@ -125,20 +125,19 @@ def _pair(args: PairDetails) -> MatchPair:
 # The players
 
 
-def _copied(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
-    """Return the function that copies the named arguments of a command into an event."""
+def _event_from_args(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
+    """Return a function that makes an event `kind` from the arguments `names` of a command."""
     return lambda args, signer, match, at_ms: kind(
         at_ms=at_ms, **{name: getattr(args, name) for name in names}
     )
 
 
 def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that a press of a green button causes.
+    """Return the event of the command `confirm`, which a seat or a referee may give.
 
-    A referee without a seat confirms for both sides.
-
-    A phase in the command must be the present phase. Two players who touch the same words send the
-    command twice, and the second one would otherwise confirm something else.
+    A referee without a seat confirms the result for both sides. A phase in the command must be the
+    present phase. Two players who touch the same words send two commands, and the second command
+    would otherwise confirm something else.
     """
     if args.phase not in (None, match.phase):
         refuse(
@@ -152,7 +151,7 @@ def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: i
 
 
 def _out(args: OneSeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event of a player who reports to be out.
+    """Return the event for a player who is out (has played all cards).
 
     A referee needs no confirmation by an opponent.
     """
@@ -165,7 +164,7 @@ def _out(args: OneSeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) 
 
 
 def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that pauses the table, or the whole area if the chief wants that."""
+    """Return the event that pauses this table, or the area if the command has `area`."""
     if not args.area:
         return match_events.TableSuspended(at_ms=at_ms, reason=args.reason)
     _require_chief(signer)
@@ -198,7 +197,7 @@ def _sheet_version(version: int | None) -> Words:
 
 
 def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
-    """Return the function that makes the event of a decision that may be verbal."""
+    """Return a function that makes a `kind` from the arguments `names` and the deciding person."""
     return lambda args, signer, match, at_ms: kind(
         at_ms=at_ms, **{name: getattr(args, name) for name in names}, **signer.decision_fields(args)
     )
@@ -208,9 +207,7 @@ def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker
 
 
 def _by_hand(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
-    """Return the function that makes an event of a deal that people deal by hand, from the
-    named arguments.
-    """
+    """Return a function like `_event_from_args` that refuses the command if the machine deals."""
 
     def meaning(args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
         if not match.by_hand:
@@ -221,13 +218,13 @@ def _by_hand(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
 
 
 EVENT_MAKERS: dict[str, EventMaker] = {
-    "seat": _copied(match_events.SeatTaken, "seat", "person"),
+    "seat": _event_from_args(match_events.SeatTaken, "seat", "person"),
     "confirm": _confirm,
     "out": _out,
-    "claim_count": _copied(match_events.CountClaimed, "seat"),
-    "answer": _copied(match_events.ChoiceAnswered, "seat", "yes"),
-    "choose": _copied(match_events.TributeChosen, "payer"),
-    "start_match": _copied(match_events.MatchStarted),
+    "claim_count": _event_from_args(match_events.CountClaimed, "seat"),
+    "answer": _event_from_args(match_events.ChoiceAnswered, "seat", "yes"),
+    "choose": _event_from_args(match_events.TributeChosen, "payer"),
+    "start_match": _event_from_args(match_events.MatchStarted),
     "hold": _hold,
     "resume": _resume,
     "recount": lambda args, signer, match, at_ms: match_events.HandsRecounted(
@@ -235,19 +232,19 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     ),
     "tribute": enter_tribute,
     "return": enter_return,
-    "anti": _copied(match_events.AntiTributeAnswered, "stands"),
-    "swap_returns": _copied(match_events.ReturnsSwapped),
-    "withdraw_out": _copied(match_events.OutWithdrawn, "seat"),
-    "result": _copied(match_events.ResultEntered, "order", "ended_ms"),
+    "anti": _event_from_args(match_events.AntiTributeAnswered, "stands"),
+    "swap_returns": _event_from_args(match_events.ReturnsSwapped),
+    "withdraw_out": _event_from_args(match_events.OutWithdrawn, "seat"),
+    "result": _event_from_args(match_events.ResultEntered, "order", "ended_ms"),
     "left": lambda args, signer, match, at_ms: match_events.CardsLeftEntered(
         at_ms=at_ms, left=args.left.by_seat()
     ),
-    "name_leader": _copied(match_events.LeaderNamed, "seat"),
+    "name_leader": _event_from_args(match_events.LeaderNamed, "seat"),
     "stop_deal": lambda args, signer, match, at_ms: match_events.DealStopped(
         at_ms=at_ms, reason=args.reason, by=signer.signed_text, role=signer.role
     ),
-    "call_clock": _copied(match_events.PlayClockStarted, "seat"),
-    "warn": _copied(match_events.PlayerWarned, "seat"),
+    "call_clock": _event_from_args(match_events.PlayClockStarted, "seat"),
+    "warn": _event_from_args(match_events.PlayerWarned, "seat"),
     "add_time": lambda args, signer, match, at_ms: match_events.TimeAdded(
         at_ms=at_ms, seconds=args.seconds, role=signer.role
     ),
@@ -259,10 +256,10 @@ EVENT_MAKERS: dict[str, EventMaker] = {
     "extra_deal": _verbal_decision(match_events.ExtraDealOrdered, "reason"),
     "redeal": _verbal_decision(match_events.DealVoided, "reason"),
     "adjust": _verbal_decision(match_events.ResultCorrected, "deal", "order", "choice", "reason"),
-    "dealt_by_hand": _copied(match_events.HandDealOrdered, "reason"),
-    "shuffled": _copied(match_events.SetShuffled, "seat"),
+    "dealt_by_hand": _event_from_args(match_events.HandDealOrdered, "reason"),
+    "shuffled": _event_from_args(match_events.SetShuffled, "seat"),
     "cut_by_hand": _by_hand(match_events.SetCut, "seat", "n"),
-    "turned_up": _copied(match_events.CardTurnedUp, "card"),
+    "turned_up": _event_from_args(match_events.CardTurnedUp, "card"),
     "hands_dealt": _by_hand(match_events.HandsDealt, "turned_to", "turned_up"),
     "sign": _sign,
 }

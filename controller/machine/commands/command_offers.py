@@ -1,4 +1,4 @@
-"""Offers: which commands a role could give now.
+"""The offers: which commands a role may give now, and why not the others.
 
 Samples of each command are tried. One accepted sample is enough. Samples decide nothing. If a
 command names something of the table (a ruling, a set, a fault, a signer), the samples name what
@@ -61,7 +61,7 @@ _DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
 
 
 class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The things at a table that a command can name; sample commands are made from them.
+    """The facts of a table (for example its sets and faults) that command samples use.
 
     `cut` is a legal cut, and `cards` are the cards of a set. The context also contains the present
     faults by name and board, and the calls for a referee.
@@ -83,23 +83,20 @@ class CommandSample(msgspec.Struct, frozen=True):
 
 
 def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples of a command at this table; there is at least one."""
+    """Yield one or more samples of the command `cmd`, with arguments that fit this table."""
     making = _SAMPLERS.get(cmd)
     return iter(_fixed_samples(cmd)) if making is None else making(cmd, known)
 
 
 def verbal_sample(sample: CommandSample) -> CommandSample | None:
-    """Return a sample as a chief's verbal decision that a referee enters.
-
-    Return None if the command cannot be verbal.
-    """
+    """Return the sample as a verbal decision, or None if the command cannot be such a decision."""
     if not isinstance(sample.args, VerbalArgs):
         return None
     return CommandSample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
 
 
 def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
-    """Yield the values of a sample that do not exist at this table, written as in a refusal."""
+    """Yield as text the values in `sample` that name no set, match or ruling of this table."""
     match, real = known.match, set(known.sets)
     if match is not None:
         real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}
@@ -155,7 +152,7 @@ _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
 
 @cache
 def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
-    """Return the samples of a command that do not depend on the table."""
+    """Return the samples of `cmd`, a command with the same samples at every table."""
     if cmd not in _SEAT_COMMANDS:
         return tuple(_new_sample(cmd, said) for said in _FIXED_ARGS.get(cmd, ({},)))
     name = "payer" if cmd == "choose" else "seat"
@@ -164,10 +161,10 @@ def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
 
 @cache
 def _optional_seat_samples(
-    cmd: str, said: tuple[tuple[str, int], ...]
+    cmd: str, other_args: tuple[tuple[str, int], ...]
 ) -> tuple[CommandSample, ...]:
-    """Return one sample for each seat, and one without a seat."""
-    named = dict(said)
+    """Return one sample for each seat, with `other_args`, and one sample that names no seat."""
+    named = dict(other_args)
     without = {} if cmd == "cut_by_hand" else named  # A set that stays uncut has no number.
     return (
         *(_new_sample(cmd, {"seat": at, **named}, at) for at in SEATS),
@@ -181,9 +178,9 @@ def _sample_seats(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples with the rulings of the match, newest first.
+    """Yield one sample for each ruling of the match, newest first.
 
-    Open rulings are among the last.
+    Rulings that still need a decision are among the newest. Without rulings, yield one for R1.
     """
     rulings = () if known.match is None else known.match.rulings
     for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
@@ -191,7 +188,7 @@ def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples with each ruling and correction that may be a verbal decision of the chief."""
+    """Yield one sample for each ruling, and one for each correction by verbal decision."""
     yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
         for row in reversed(known.match.spoken):
@@ -199,7 +196,7 @@ def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield a sample with the last deal that has a result.
+    """Yield one sample that names the last deal with a result, or deal 1 without results.
 
     A person who may correct any deal may correct this one.
     """
@@ -209,7 +206,7 @@ def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]
 
 
 def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield samples with the present faults and the calls for a referee."""
+    """Yield one sample for each present fault and each call, or one for JAM if none exists."""
     found: Iterable[tuple[str, str]] = (
         *known.raised_faults,
         *((why.upper(), "") for why in known.match_calls),
@@ -244,17 +241,17 @@ _SAMPLERS: Final[Mapping[str, Callable[[str, SampleContext], Iterator[CommandSam
 }
 
 SIGNED_COMMANDS: Final = tuple(cmd for cmd, order in COMMANDS.items() if order.signed)
-"""Commands that change something. All other commands are always allowed."""
+"""Commands that change something. All other commands are always possible."""
 
 
 _NEEDS_CHIEF: Final = "NEEDS_CHIEF"
 
 
 class CommandOffers:
-    """The answer to the command `offers`: for each command, whether it is possible now or why not.
+    """The maker of the answers to `offers`: which commands a role may give now, or why not.
 
-    `outside_state` returns the state outside journal and match that matters. The answer is stored
-    until one of them changes.
+    `outside_state` returns the values outside the journal on which the answers depend. An answer is
+    stored until the journal, the match or these values change.
     """
 
     def __init__(
@@ -271,7 +268,7 @@ class CommandOffers:
         self._answers: dict[Role, dict[str, Any]] = {}
 
     def answer_for(self, role: Role) -> dict[str, Any]:
-        """Return the answer to `offers` for a role."""
+        """Return the answer to `offers`: one Offer for each command that `role` may sign."""
         record = self._record
         large = (record.match_written, record.state)  # These are compared by identity.
         small = (record.raised_faults, self._desk.awaited_steps, self._outside_state())
@@ -327,7 +324,7 @@ class CommandOffers:
     def _try_sample(
         self, cmd: str, role: Role, sample: CommandSample
     ) -> tuple[Failure | None, bool]:
-        """Return the refusal of a sample or None, and whether it was tried as a verbal decision."""
+        """Return a sample's refusal or None, and whether the sample became a verbal decision."""
         refused = self._sample_refusal(cmd, role, sample)
         if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
@@ -344,9 +341,9 @@ class CommandOffers:
 
 
 def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure | None:
-    """Return the refusal that several samples have in common.
+    """Return the refusal to show for all samples so far, or None if no sample was refused.
 
-    `refused` is that of one more sample, or None if it was accepted.
+    `why` is the refusal for the earlier samples, and `refused` is the refusal of the new sample.
     """
     if why is None or refused is None:
         return why or refused
@@ -356,6 +353,6 @@ def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure |
 
 
 def _without_evidence(why: Failure) -> Failure:
-    """Return the refusal without any value in its evidence."""
+    """Return a copy of the refusal without the values that its text names."""
     bare = {name: getattr(failure(why.code), name) for name in ("message", "message_zh")}
     return msgspec.structs.replace(why, **bare, found=None)

@@ -48,18 +48,16 @@ ReadCommand = Callable[[Any], dict[str, Any]]
 
 
 class CommandChecks(Protocol):
-    """The interface of the checks of commands, as the command processor uses it."""
+    """The checks of commands that the command processor needs."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine (start, cut or release) is not possible now, or None."""
+        """Return why a machine step (start, cut, release) is refused, or None if it is possible."""
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why the machine does not do a step (start, cut or release) in a deal by hand,
-        or None.
-        """
+        """Return the refusal BY_HAND for a machine step if people deal by hand, otherwise None."""
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return the refusal of an action, or None if it is possible. Nothing is executed."""
+        """Return why a command that is no machine step is refused, or None if it is possible."""
 
 
 class CommandProcessor:
@@ -104,7 +102,7 @@ class CommandProcessor:
         self._action_tasks: set[asyncio.Future[None]] = set()
 
     async def submit(self, command: ClientCommand) -> CommandReply:
-        """Return the answer to a command of any client. Never raise for a bad command."""
+        """Execute a client's command, and return the answer. Never raise for a bad command."""
         try:
             return CommandReply(id=command.id, ok=True, result=await self._execute(command))
         except CommandRefused as refused:
@@ -139,7 +137,7 @@ class CommandProcessor:
                 self._kept_press = command, asyncio.get_running_loop().time()
 
     async def wait_for(self, *names: str) -> AcceptedCommand:
-        """Wait for the next command with one of these names."""
+        """Wait for the next command with one of the `names`, and return it."""
         early = self._take_kept_press(names)
         if early is not None:
             return early
@@ -149,7 +147,7 @@ class CommandProcessor:
         try:
             return await taker
         except asyncio.CancelledError:
-            if taker.done() and not taker.cancelled():  # given as its moment passed
+            if taker.done() and not taker.cancelled():  # The command came too late.
                 taker.result().refuse("WRONG_PHASE", **self._current_phase())
             raise
         finally:
@@ -158,7 +156,7 @@ class CommandProcessor:
                     del self._waiting_steps[name]
 
     def _take_kept_press(self, names: Sequence[str]) -> AcceptedCommand | None:
-        """Return a press of START that came a moment too early and is possible by now."""
+        """Return the press of START that came too early, if it is possible now, otherwise None."""
         early, self._kept_press = self._kept_press, None
         if early is None or early[0].cmd not in names:
             return None
@@ -192,14 +190,14 @@ class CommandProcessor:
         return await asyncio.shield(order.answer)
 
     def _known_content(self, signed: tuple[str, str]) -> bytes | None:
-        """Return the content hash of the command that has this id, or None if it is not known."""
+        """Return the content hash of the command with this key and id, or None if not known."""
         if signed in self._pending:
             return content_hash(self._pending[signed].message)
         row = self._record.state.answers.get(signed)
         return self.completed.content_of(*signed) if row is None else row_content_hash(row)
 
     def _reject_used_id(self, command: ClientCommand, signer: CommandSigner) -> CommandRefused:
-        """Return the refusal of a command whose id another command already has.
+        """Return the refusal of a command with an id that another command already has.
 
         Write it once into the journal.
         """
@@ -215,7 +213,7 @@ class CommandProcessor:
         return self._reject(command, why, signer.name)
 
     def _known_answer(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
-        """Return the answer of the command with this id, from this run or from the journal."""
+        """Return the stored answer for this key and command id, or None if no answer is stored."""
         known = self._record.state.answers.get(signed)
         if known is not None:
             return failure(known["refused"]) if "refused" in known else dict(known["result"])
@@ -227,7 +225,7 @@ class CommandProcessor:
     def _start(
         self, command: ClientCommand, signer: CommandSigner, signed: tuple[str, str]
     ) -> AcceptedCommand:
-        """Begin to execute a command whose id is new in this run. Raises CommandRefused."""
+        """Begin to execute a command whose id was not used in this run. Raises CommandRefused."""
         if command.boot != self.boot:
             raise self._reject(command, failure("OTHER_RUN"), signer.name)
         if self.completed.is_full(signed[0]):
@@ -250,7 +248,7 @@ class CommandProcessor:
         self.completed.remember(command, answer.result() if error is None else refused)
 
     def _signer(self, command: ClientCommand) -> CommandSigner:
-        """Return the signer of a command, by its signature and the admitted keys."""
+        """Return a command's signer; raise CommandRefused for a wrong key, signature or role."""
         client = self._roster.look_up_signing_key(command.key)
         if isinstance(client, NotAdmitted):
             why = failure(client.code, **client.evidence)
@@ -276,7 +274,7 @@ class CommandProcessor:
         return True
 
     def _reject(self, command: ClientCommand, why: Failure, name: str) -> CommandRefused:
-        """Count and log a command that its signer is not allowed to give. Return the refusal."""
+        """Count and log the refusal `why` of a command, and return it as an exception."""
         self._refused_counts[why.code] += 1
         key = escape_unprintable(shorten(command.key or "(none)", _MAX_KEY_CHARS))
         unsaid = self._refusal_log.allow_line(key, asyncio.get_running_loop().time())
@@ -287,7 +285,7 @@ class CommandProcessor:
         return CommandRefused(why)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return the reason why a command would be refused now, or None.
+        """Return why the requested command would be refused now, or None if it is possible.
 
         No board is asked. Nothing is executed or published.
         """
@@ -300,9 +298,7 @@ class CommandProcessor:
 
     @property
     def awaited_steps(self) -> frozenset[str]:
-        """Return the steps of the machine (start, cut, release) that wait for a command at
-        present.
-        """
+        """Return the machine steps (start, cut, release) for which the machine now waits."""
         return frozenset(name for name, taker in self._waiting_steps.items() if not taker.done())
 
     def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
@@ -312,9 +308,7 @@ class CommandProcessor:
         return refused
 
     def _step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return the refusal of a command for a machine step that is not possible or not
-        awaited, or None.
-        """
+        """Return why a machine step is refused, or None if it is possible and awaited."""
         refused = self.checks.step_refusal(cmd, args)
         if refused is None and cmd not in self.awaited_steps:  # Its step was given up.
             return failure("WRONG_PHASE", **self._current_phase())
@@ -339,7 +333,7 @@ class CommandProcessor:
             raise CommandRefused(failure("STALE", expected=now, found=then))
 
     def current_deal(self, cmd: str) -> tuple[int | None, int | None] | None:
-        """Return the deal and attempt that a command must name, or None if it needs none."""
+        """Return the deal and the attempt that `cmd` must name, or None if it must name neither."""
         state, play = self._record.state, self._record.match_written
         if COMMANDS[cmd].bound_to == "machine":
             return state.deal, state.attempt
@@ -348,7 +342,7 @@ class CommandProcessor:
         return None
 
     def _dispatch(self, command: ClientCommand, signer: CommandSigner) -> AcceptedCommand:
-        """Pass a command to the function that carries it out, or to the step that waits for it.
+        """Pass a command to its action, or a machine step to the code that waits for this step.
 
         Raises CommandRefused.
         """
@@ -369,16 +363,16 @@ class CommandProcessor:
         return order
 
     async def _run_action(self, act: CommandAction, command: AcceptedCommand) -> None:
-        """Carry out a command, if it is still valid.
+        """Carry out a command, or raise CommandRefused if its phase, deal or attempt has changed.
 
-        Another command may have acted since it came. Raises CommandRefused.
+        Another command may have acted since it came. A press at the table is not checked.
         """
         if command.message.key != PANEL_KEY:
             self._require_current(command.message, command.signer)
         await act(command)
 
     def _on_action_done(self, command: AcceptedCommand, acting: asyncio.Future[None]) -> None:
-        """Answer a command whose action ended without an answer."""
+        """If an action ended with an error, answer its command with this error."""
         self._action_tasks.discard(acting)
         if acting.cancelled():
             command.answer.cancel()
@@ -391,15 +385,16 @@ class CommandProcessor:
 
 
 def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Read an answer that nobody awaits, so that asyncio does not report its error as unhandled."""
+    """Read an answer that no code awaits, because asyncio would report its error otherwise."""
     if not answer.cancelled():
         answer.exception()
 
 
 def _deal_words(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
-    """Return the deal and attempt that a command names, in the numbers that people use.
+    """Return a text that names a deal and its attempt by the numbers that people use.
 
-    `attempt` is None if no hands are out. An unknown attempt is named by its number.
+    `attempt` is None if no hands are out. An attempt that is not in `proofs` is named
+    by its own number.
     """
     if deal is None:
         return Words("no deal", "无")

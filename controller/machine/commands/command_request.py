@@ -20,7 +20,7 @@ from controller.words import Words, signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
-    """The signer of a command.
+    """The signer of a command: the name and the role of the key, and perhaps a person.
 
     `name` is that of the key's certificate. `person` is the person who uses the key, or None if the
     command names no person.
@@ -36,8 +36,7 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
         return signer_text(self.name, self.person)
 
     def decision_fields(self, args: VerbalArgs) -> dict[str, Any]:
-        """Return the fields of an event that name the person who decided and the person who
-        entered the decision.
+        """Return the fields of an event that record who decided and who entered the decision.
 
         `by` decided: the chief for a verbal decision, otherwise the signer. `entered_by` entered a
         verbal decision; it is None if the signer decided.
@@ -51,7 +50,7 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
-    """A request to be checked: a command, its parsed arguments, and the signer.
+    """A command that must be checked, with its parsed arguments and its signer.
 
     `key` is the key that signed it. None means that the request only asks whether the command is
     possible.
@@ -84,14 +83,14 @@ def content_hash(command: ClientCommand) -> bytes:
 
 
 def row_content_hash(row: Mapping[str, Any]) -> bytes | None:
-    """Return the content hash of a journal row `command`, or None if the row has no arguments."""
+    """Return the content hash of a command from its journal row, or None for a row without args."""
     if "args" not in row:
         return None
     return _short_hash(canonical_json([row["cmd"], row["of"], row["person"], row["args"]]))
 
 
 class CompletedCommands:
-    """The answers to all commands of a run, by signer and command id."""
+    """The completed commands of this run with their answers, by key and command id."""
 
     def __init__(
         self, max_commands: int = MAX_COMMANDS_OF_KEY, max_answers: int = MAX_WHOLE_ANSWERS
@@ -119,9 +118,9 @@ class CompletedCommands:
                 del self._answers[next(iter(self._answers))]
 
     def answer_of(self, key: str, command_id: str) -> CommandAnswer | str | None:
-        """Return the answer of a completed command.
+        """Return the stored answer or result code of a command, or None for an unknown command.
 
-        If only its code is stored, return the code, or DONE. Return None for an unknown command.
+        For an answer that is no longer stored, return its code: that of the refusal, or DONE.
         """
         answer = self._answers.get((key, command_id))
         if answer is not None:
@@ -152,7 +151,7 @@ class CommandRefused(Exception):
 
 
 def failure(name: str, **evidence: object) -> Failure:
-    """Return a refusal from the fault catalogue."""
+    """Return the refusal `name` of the fault catalogue, with `evidence` in its text."""
     said = ((what, v if isinstance(v, Words) else str(v)) for what, v in evidence.items())
     return _cached_failure(name, tuple(said))
 
@@ -197,7 +196,7 @@ class AcceptedCommand:
 
     @property
     def request(self) -> RequestedCommand:
-        """Return the request with signer and key."""
+        """Return a RequestedCommand with the arguments, signer and key of this command."""
         return RequestedCommand(self.message.cmd, self.args, self.signer, self.message.key)
 
     def write(self, result: Mapping[str, Any] | None = None) -> None:
@@ -209,29 +208,29 @@ class AcceptedCommand:
         self._write({"result": self._result})
 
     def send_answer(self, sealed: Mapping[str, Any] | None = None) -> None:
-        """Send the written result, and `sealed`, which only the sender can read."""
+        """Send the client the result, and the data `sealed`, which only this client can decrypt."""
         if not self.answer.done():
             self.answer.set_result({**(self._result or {}), **(sealed or {})})
 
     async def write_and_answer(self, result: Mapping[str, Any] | None = None) -> None:
-        """Write the command into the journal, and answer when the entry is on the disk."""
+        """Write the command into the journal, wait until the entry is on the disk, and answer."""
         self.write(result)
         await self._record.sync()
         self.send_answer()
 
     def refuse(self, name: str, **evidence: object) -> None:
-        """Answer that the command is refused, and why. Its id stays refused."""
+        """Answer that the command is refused for the fault `name`. Its id stays refused."""
         self.refuse_with(failure(name, **evidence))
 
     def refuse_with(self, why: Failure) -> None:
-        """Answer that the command is refused, with a reason that other code found."""
+        """Answer that the command is refused for the reason `why`."""
         if self._result is not None:
             self.write_refusal(why)
         if not self.answer.done():
             self.answer.set_exception(CommandRefused(why))
 
     def write_refusal(self, why: Failure) -> None:
-        """Write into the journal that the command was refused before it began."""
+        """Write into the journal that the command was refused for the reason `why`."""
         self._write({"refused": why.code})
         self._record.journal.flush()
 
@@ -262,13 +261,13 @@ class AcceptedCommand:
 
 
 def uncut_reason(command: AcceptedCommand) -> str | None:
-    """Return why this command starts a deal without a cut, or None if it does not."""
+    """Return the reason for a deal without a cut, or None if the command starts no such deal."""
     uncut = command.message.cmd == "start_deal" and command.args.uncut
     return command.args.reason if uncut else None
 
 
 def parse_command(command: ClientCommand) -> msgspec.Struct:
-    """Return the arguments of a command. Raises CommandRefused for a wrong form."""
+    """Convert a command's arguments into the command's argument class. Raises CommandRefused."""
     try:
         return parse_args(command.cmd, command.args)
     except BadArgs as bad:
@@ -277,10 +276,7 @@ def parse_command(command: ClientCommand) -> msgspec.Struct:
 
 
 def _storable_args(args: dict[str, Any]) -> dict[str, Any] | str:
-    """Return the arguments of a command in a form that a journal entry can contain.
-
-    If an entry cannot contain them, return the JSON text that was signed.
-    """
+    """Return a command's arguments, or their JSON text if no entry can contain the arguments."""
     try:
         check_entry_data("command", args)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The preview of a decision: the match after it, beside the present match.
+"""The preview of a decision: the present match, and the match as it would be afterwards.
 
 Nothing is decided or written. The reducer computes the result, which is then discarded. So a person
 can see the effect of a correction on the levels before making it.
@@ -69,9 +69,9 @@ class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StopTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One interruption of the match at a table.
+    """One interruption of the match, with the playing time that it cost.
 
-    `seconds` is the time of the match that it took, and `lasts` is True while it continues.
+    `seconds` is this time, and `lasts` is True while the interruption continues.
     """
 
     reason: str
@@ -82,7 +82,7 @@ class StopTime(msgspec.Struct, frozen=True, kw_only=True):
 class LostTime(msgspec.Struct, frozen=True, kw_only=True):
     """The added time (补时) that a referee may still give for interruptions at this table.
 
-    `needs` is the role that must decide on this amount. With 0 seconds, no stop is open.
+    `needs` is the role that must decide on this amount. With 0 seconds, no time can be added.
     """
 
     seconds: int
@@ -91,7 +91,7 @@ class LostTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
-    """Return what a decision at `at_ms` would change in the match. Raises CommandRefused."""
+    """Return the DecisionPreview of the decision `said` as a dict. Raises CommandRefused."""
     args, match = _parse_decision(said), play.match
     if not isinstance(match, GuandanMatch):
         raise CommandRefused(failure("NO_MATCH"))
@@ -108,8 +108,7 @@ def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[st
 
 
 def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
-    """Return the time that the match lost by interruptions, as far as no referee has decided
-    about it.
+    """Return the LostTime of a match as a dict: the added time that a referee may still give.
 
     Raises CommandRefused.
     """
@@ -131,7 +130,7 @@ def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
 
 
 def _parse_decision(args: ForeseeArgs) -> Args:
-    """Return the arguments of the decision. Raises CommandRefused."""
+    """Convert the arguments of the previewed command into their class. Raises CommandRefused."""
     try:
         return parse_args(args.cmd, args.args)
     except BadArgs as bad:
@@ -141,7 +140,7 @@ def _parse_decision(args: ForeseeArgs) -> Args:
 
 
 def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms: int) -> TableMatch:
-    """Return the match as it would be after a decision. Raises CommandRefused."""
+    """Return the match as it would be after the command `cmd`. Raises CommandRefused."""
     try:
         wanted = events_of_command(cmd, args, _ANY_SIGNER, match, at_ms)
     except RefusedError as error:

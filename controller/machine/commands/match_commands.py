@@ -49,7 +49,7 @@ from controller.words import Words
 
 
 class MatchCommands:
-    """The handlers of the commands of the match, and of its timer.
+    """The handlers of the match's commands and of the match's timer.
 
     They also answer the match's questions from the vault. `dealt` returns the hands that the
     players hold, or None if this machine does not know them.
@@ -63,7 +63,7 @@ class MatchCommands:
         self._timer: asyncio.TimerHandle | None = None
 
     def events_refusal(self, *wanted: MatchEvent) -> Failure | None:
-        """Return the first refusal of the match for these events, or None."""
+        """Return the match's first refusal of the events `wanted`, or None if it accepts all."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
             for effect in dry_run(play, event)[1]:
@@ -74,7 +74,7 @@ class MatchCommands:
         return None
 
     def require_accepted(self, request: RequestedCommand) -> None:
-        """Raise CommandRefused unless the match would accept the request."""
+        """Raise CommandRefused unless the match would accept the requested command."""
         self._require_events(self.match_events(request))
 
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
@@ -83,9 +83,10 @@ class MatchCommands:
             raise CommandRefused(refused)
 
     async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
-        """Carry out a command about the match. Raises CommandRefused.
+        """Write the match events that a command causes, and answer the command.
 
-        `then` is a second event. It is written too if the match accepts it after the command.
+        `then` is one more event. It is written too if the match accepts it after the others. Raises
+        CommandRefused.
         """
         wanted = self.match_events(command.request)
         if then is not None and self.events_refusal(*wanted, then) is None:
@@ -112,19 +113,19 @@ class MatchCommands:
             raise CommandRefused(failure_of(error.refusal)) from None
 
     def write_events(self, *wanted: MatchEvent) -> None:
-        """Write events that the match accepts. Raises CommandRefused, with nothing written."""
+        """Write the events `wanted`, or raise CommandRefused if the match refuses one of them."""
         self._require_events(wanted)
         for event in wanted:
             self._record.write_match(event)
 
     def require_no_match(self) -> None:
-        """Raise CommandRefused unless another match may be set up."""
+        """Raise CommandRefused while a match at this table has begun and is not signed yet."""
         match = self._record.match_written.match
         if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
             raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
 
     async def set_match(self, command: AcceptedCommand) -> None:
-        """Set up a match, so that its pairs may take their seats. Raises CommandRefused."""
+        """Begin a new match: write its entry `meeting`, and answer. Raises CommandRefused."""
         self.require_no_match()
         try:
             meeting, record = meeting_of(command.args)
@@ -142,7 +143,7 @@ class MatchCommands:
         await command.write_and_answer({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
-        """Raise CommandRefused if a pair is disqualified, by its record or by a match here."""
+        """Raise CommandRefused if the record `brought` or this table has disqualified a pair."""
         out = pairs_disqualified(brought, meeting.event)
         here = table_match.disqualified_pairs(self._record.match_written)
         ids = [pair.id for pair in meeting.pairs.values()]
@@ -151,9 +152,9 @@ class MatchCommands:
             raise CommandRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 
     async def judge_tribute(self, command: AcceptedCommand) -> None:
-        """Answer whether a card is the right tribute. Raises CommandRefused.
+        """Answer whether the card of the command `tribute` is right. Raises CommandRefused.
 
-        If the hands are unknown, the card is recorded as shown.
+        If the hands are unknown, write the card into the journal without a check.
         """
         match, dealt = self._require_guandan(), self.hands_for_tribute(command.request)
         if dealt is None:
@@ -165,11 +166,9 @@ class MatchCommands:
         await command.write_and_answer({"right": right})
 
     async def judge_return(self, command: AcceptedCommand) -> None:
-        """Answer whether a card may be given back for a tribute.
+        """Answer whether the card of the command `return` may be given back. Raises CommandRefused.
 
-        Raises CommandRefused.
-
-        If the hands are unknown, the card is recorded as shown.
+        If the hands are unknown, write the card into the journal without a check.
         """
         match, known = self._require_guandan(), self.hands_for_return(command.request)
         if known is None:
@@ -188,10 +187,10 @@ class MatchCommands:
         )
 
     def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
-        """Return the hands with which a tribute is compared, or None if they are not known.
+        """Return the dealt hands for the check of a tribute, or None if the vault has no hands.
 
-        Without hands the tribute is recorded as people saw it. Raises CommandRefused if neither is
-        possible.
+        Without hands the match must accept the tribute without a check. Raises CommandRefused if
+        neither is possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
@@ -203,10 +202,10 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return what a return card is compared with: the hands, the previous finish, the
-        card's receiver.
+        """Return the data for the check of a return (hands, finish order, receiver), or None.
 
-        Return None if it is recorded as shown. Raises CommandRefused if neither is possible.
+        Return None if the card cannot be checked and the match accepts it without a check. Raises
+        CommandRefused if neither is possible.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         settled = None if match.exchange is None else match.exchange.plan
@@ -223,20 +222,20 @@ class MatchCommands:
         await command.write_and_answer()
 
     def _known_hands(self) -> DealtHands | None:
-        """Return the hands with which a card is compared, or None if they are not known."""
+        """Return the present deal's hands from the vault, or None if the vault has none."""
         match = self._record.match_written.match
         by_hand = match is None or match.by_hand
         return None if by_hand else self._dealt_hands()
 
     def score_sheet(self, table: str, head: bytes) -> dict[str, Any]:
-        """Return the present score sheet. Raises CommandRefused."""
+        """Return the data of the present score sheet as a JSON object. Raises CommandRefused."""
         shown = self._record.match_committed
         if shown.match is None:
             raise CommandRefused(failure("NO_MATCH"))
         return sheet_data(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
-        """Return the rulings that are possible for an offence. Raises CommandRefused."""
+        """Return the penalties that are possible for a charge. Raises CommandRefused."""
         match = self._require_guandan()
         try:
             found = legal_rulings(match, args, self._record.clock())
@@ -245,7 +244,7 @@ class MatchCommands:
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
 
     def on_match_changed(self) -> None:
-        """React to a changed match: publish withheld events, ask the vault, set the timer."""
+        """Publish withheld events, enter the vault's answer about tributes, and set the timer."""
         self._record.publish_withheld()
         answer = self._vault_answer(self._record.match_written)
         if answer is not None and self.events_refusal(answer) is None:
@@ -254,13 +253,13 @@ class MatchCommands:
         self._set_timer()
 
     def close(self) -> None:
-        """Cancel the timer."""
+        """Cancel the timer of the match's next time limit."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _vault_answer(self, play: TableMatch) -> MatchEvent | None:
-        """Return the vault's answer to a question of the match, or None if there is no question."""
+        """Return an event with the vault's answer on tributes, or None if the vault gives none."""
         match, dealt = play.match, self._dealt_hands()
         if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
             return None
@@ -297,7 +296,7 @@ class MatchCommands:
 
 
 def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping[str, Any]:
-    """Return the data of the entry that begins a match."""
+    """Return the data of the entry `meeting`, which begins a match."""
     return {
         "match": meeting.match_id,
         "meeting": msgspec.to_builtins(meeting),
@@ -308,9 +307,9 @@ def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping
 
 
 def _require_laid(match: GuandanMatch, seat: Seat) -> None:
-    """Raise CommandRefused if a seat has not laid its tribute.
+    """Raise CommandRefused unless a seat owes a tribute and has laid the card on the table.
 
-    Nothing can be asked about its hand then.
+    Before that, no person may ask about the seat's hand.
     """
     asked = match.exchange
     if asked is None or seat not in asked.payers:

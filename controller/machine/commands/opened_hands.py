@@ -1,4 +1,4 @@
-"""Hands that are opened for the chief.
+"""The hands that a chief may look at (open) after their release.
 
 An opened hand is sealed to the chief's key, and the opening is published. That chief may not order
 a redeal of the hand. A hand may be opened only while a count is claimed, or after the first lead.
@@ -24,7 +24,7 @@ from controller.words import names_in_signer_text
 
 
 class OpenedHands:
-    """The hands that the chief opened after their release, and the persons who saw them."""
+    """The handler of the command `open_hand`, and the check whether a signer saw a hand."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class OpenedHands:
         self._being_viewed: list[HandViewed] = []
 
     async def open(self, command: AcceptedCommand) -> None:
-        """Answer with a hand as it was dealt, encrypted for the sender. Raises CommandRefused."""
+        """Answer with the hand of a seat, encrypted for the sender. Raises CommandRefused."""
         play, args = self._record.match_written, command.args
         match, dealt = self.require_openable()
         asker = self._roster.admitted_client(command.message.key)
@@ -66,7 +66,7 @@ class OpenedHands:
         command.send_answer({"sealed": box})
 
     def require_openable(self) -> tuple[AnyMatch, DealtHands]:
-        """Return the match and its hands, or raise CommandRefused if no hand may be opened."""
+        """Return the match and its dealt hands; raise CommandRefused if no hand may be opened."""
         match, dealt = self._record.match_written.match, self._dealt_hands()
         if match is None or not match.is_deal_under_way or not (match.led or match.claimed):
             raise CommandRefused(failure("HAND_CLOSED"))
@@ -75,9 +75,9 @@ class OpenedHands:
         return match, dealt
 
     def require_unseen(self, request: RequestedCommand) -> None:
-        """Raise CommandRefused if the signer of a command that ends the deal saw a hand of it.
+        """Raise CommandRefused if the signer may have seen a hand of the match's present deal.
 
-        A spoken decision is refused too, because its author cannot be verified.
+        A verbal decision is refused if any person saw one, because its author cannot be verified.
         """
         match = self._record.match_written.match
         if match is None:

@@ -1,4 +1,4 @@
-"""Commands of the ruling desk: a charge from the arguments, and the rulings on it.
+"""The commands about rulings: propose, approve, reject or confirm a penalty for a charge.
 
 The program proposes the penalty of the rulebook's ladder. A person decides every penalty (A15.2).
 """
@@ -44,8 +44,7 @@ def require_guandan(match: AnyMatch) -> GuandanMatch:
 
 
 def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
-    """Return the charge (accusation) that the arguments describe, with the match's facts about
-    the accused.
+    """Return the charge that the arguments describe, with the missing fields from the match.
 
     Defaults are the present deal, the present time, and the player of the seat.
     """
@@ -67,8 +66,7 @@ def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
 
 
 def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
-    """Return the possible penalties for a charge (an accusation), the one from the rulebook's
-    ladder first.
+    """Return the possible penalties for a charge; the next step of the rulebook's ladder is first.
 
     Raises RefusedError.
     """
@@ -79,9 +77,7 @@ def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[Penalt
 
 
 def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that proposes the given penalty for a charge, or by default the first
-    legal penalty.
-    """
+    """Return the event that proposes a penalty for a charge, by default the first legal one."""
     played = require_guandan(match)
     charge = charge_of(args, played, at_ms)
     return RulingProposed(
@@ -94,7 +90,7 @@ def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: in
 
 
 def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
-    """Return the event that puts a ruling into force, perhaps with another penalty (改判)."""
+    """Return the event that approves a ruling, perhaps with another penalty (改判)."""
     played = require_guandan(match)
     proposal = None
     if args.penalty is not None:
@@ -144,7 +140,7 @@ def forfeit(
 
 
 def next_ruling_id(match: AnyMatch) -> str:
-    """Return the first unused id among R1, R2, …; the search starts after the number of rulings."""
+    """Return an unused id for a new ruling, for example R3 after two rulings."""
     taken = {ruling.id for ruling in match.rulings}
     return next(name for n in count(len(taken) + 1) if (name := f"R{n}") not in taken)
 
@@ -157,8 +153,7 @@ def _chosen_proposal(
     *,
     verbal: bool = False,
 ) -> PenaltyProposal:
-    """Return the proposal that contains `penalty`, or the first legal proposal if `penalty` is
-    None.
+    """Return the proposal for `penalty`, or the first legal proposal if `penalty` is None.
 
     Only the chief may choose a penalty that the ladder lacks.
     """

@@ -1,4 +1,4 @@
-"""The commands of a technician: tests and settings of the boards, never a hand or a match."""
+"""The commands of a technician: self-tests and settings of the two boards."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,7 +22,7 @@ from drivers.typed_boards import DealerBoard, ReaderBoard
 SERVICE_POLL_INTERVAL_S: Final = 0.05
 """Seconds between two requests for the motion of a board."""
 MAX_REST_POLLS: Final = 400
-"""Most requests during one motion of a test. The board's own limits end a motion long before."""
+"""Most polls during one motion of a self-test. The board's own limits end a motion long before."""
 MAX_ENGINE_POLLS: Final = 30
 """Most waits for the reader's engine. Together they are longer than a board waits for it."""
 _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
@@ -54,11 +54,9 @@ class ServiceCommands:
         await command.write_and_answer({"boards": ["dealer", "reader"], **found})
 
     async def configure(self, command: AcceptedCommand) -> None:
-        """Change settings of a board.
+        """Change settings of a board. PROTOCOL.md has the names of the settings.
 
-        PROTOCOL.md has their names.
-
-        If one of them is not possible, none is changed. A board that is lost during the command
+        If one setting is not possible, none is changed. A board that is lost during the command
         keeps the settings that it has accepted. A row of the journal lists them, and the next row
         refuses the command. If the answer to a setting was lost, the row lists it as `unknown`: the
         board has the new or the old value.
@@ -82,7 +80,7 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, "settings": dict(args.settings)})
 
     async def calibrate(self, command: AcceptedCommand) -> None:
-        """Run the self-test of a board. The dealer board first moves its lift down."""
+        """Run the self-test of one board. Lower the lift first if this is the dealer board."""
         args: CalibrateArgs = command.args
         if args.board == "dealer":
             await self._send(self._dealer.retract, self._wait_at_rest)
@@ -90,7 +88,7 @@ class ServiceCommands:
         await command.write_and_answer({"board": args.board, **found})
 
     def require_no_test(self) -> None:
-        """Raise CommandRefused unless the boards may be tested now."""
+        """Raise CommandRefused while a self-test or an attempt is running."""
         if self._table_boards.event_listener is not None:  # Another test is running.
             raise CommandRefused(failure("BOARD_REFUSED", found=BoardResult.BUSY.name))
         self.require_no_attempt()
@@ -104,8 +102,7 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Run the self-test of boards, and return the names of failed motors and of a failed
-        reading engine.
+        """Run the self-tests of `boards`; return the names of stalled motors and silent engines.
 
         Raises CommandRefused.
         """
@@ -137,16 +134,16 @@ class ServiceCommands:
         return {"stalled": stalled, "silent": silent}
 
     async def _wait_at_rest(self) -> None:
-        """Wait until no part of the dealer board moves, but only for a limited time."""
+        """Poll the dealer board until its motors stop, but at most MAX_REST_POLLS times."""
         for _ in range(MAX_REST_POLLS):
             if not await self._dealer.is_moving():
                 return
             await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
 
     async def _send(self, *commands: Callable[[], Awaitable[Any]]) -> None:
-        """Send commands to the boards.
+        """Send commands to the boards, one after the other.
 
-        Raises CommandRefused for the first command that a board does not carry out.
+        Raises CommandRefused if an attempt is running, or if a board does not carry out a command.
         """
         for command in commands:
             self.require_no_attempt()

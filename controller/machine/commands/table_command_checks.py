@@ -35,7 +35,7 @@ MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 @dataclass(frozen=True, kw_only=True)
 class CommandParts:
-    """The parts of a machine that the commands of its table use."""
+    """The parts of a machine that the handlers and checks of its commands use."""
 
     record: TableRecord
     table_boards: TableBoards
@@ -86,11 +86,11 @@ class TableCommandChecks:
         }
 
     def require(self, request: RequestedCommand) -> None:
-        """Raise CommandRefused unless an action may be carried out."""
+        """Raise CommandRefused unless the requested action is possible now."""
         self._checks.get(request.cmd, self._match_commands.require_accepted)(request)
 
     def refusal_of(self, request: RequestedCommand) -> Failure | None:
-        """Return the refusal of an action, or None if it is possible."""
+        """Return why the requested action is refused now, or None if it is possible."""
         try:
             self.require(request)
             if request.cmd == "take_over":  # The document is checked when its parts arrive.
@@ -100,22 +100,20 @@ class TableCommandChecks:
         return None
 
     def has_check(self, cmd: str) -> bool:
-        """Return whether an action (a command outside the match) has a check of its own."""
+        """Return whether this class has a check for `cmd`. The match checks all other commands."""
         return cmd in self._checks
 
     # The steps of a deal.
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
-        """Return why a step of the machine (start, cut or release) is not possible now, or None."""
+        """Return why a machine step (start, cut, release) is refused, or None if it is possible."""
         by_hand, pauses = self.dealt_by_hand_refusal(cmd), self._record.state.pauses
         if by_hand is None and pauses:
             return failure("PAUSED", found=roles_with_article(sorted(pauses)))
         return by_hand or self._step_refusals[cmd](self, args)
 
     def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
-        """Return why the machine does not do a step (start, cut or release) in this deal, or
-        None.
-        """
+        """Return the refusal BY_HAND for a machine step if people deal by hand, otherwise None."""
         match = self._record.match_written.match
         by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
         return failure("BY_HAND") if by_hand and cmd in MACHINE_STEPS else None
@@ -167,7 +165,7 @@ class TableCommandChecks:
             self._match_commands.require_accepted(request)
 
     def is_call_withdrawal(self, request: RequestedCommand) -> bool:
-        """Return whether a press of the green button withdraws its seat's call for a referee."""
+        """Return whether a seat's green button was pressed to withdraw the seat's open call."""
         seat = request.args.seat
         by_player = request.signer.role is Role.TABLE and seat is not None
         return by_player and bool(calling_seats(self._record, seat))
@@ -197,7 +195,7 @@ class TableCommandChecks:
             self._match_commands.require_accepted(request)
 
     def pauses_to_end(self, request: RequestedCommand) -> tuple[list[str], bool]:
-        """Return the pauses that `resume` ends, and whether the match continues too.
+        """Return the pauses that a `resume` ends, and whether the suspended match then continues.
 
         A pause is ended by the role that began it, or by the chief. Raises CommandRefused.
         """
@@ -228,7 +226,7 @@ class TableCommandChecks:
         self._match_commands.require_accepted(request)
 
     def _transfer(self, request: RequestedCommand) -> None:
-        """Raise CommandRefused if the sender saw a hand.
+        """Raise CommandRefused if the match must stay here, or the signer may have seen a hand.
 
         The other table has no list of the viewed hands.
         """
@@ -249,7 +247,7 @@ class TableCommandChecks:
     # Sets and faults.
 
     def loadable_back(self, request: RequestedCommand) -> str:
-        """Return the back of the named set, or raise CommandRefused if it may not be loaded."""
+        """Return the back (A or B) of a set that may be loaded now, or raise CommandRefused."""
         name, state = request.args.set, self._record.state
         known = state.sets.get(name)
         back = known.back if known is not None else self._settings.sets.get(name, request.args.back)

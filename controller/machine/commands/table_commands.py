@@ -1,4 +1,4 @@
-"""The commands of the table, one function each. match_commands.py has those of the match.
+"""The commands of the table. match_commands.py has the commands of the match.
 
 An action checks its command (table_command_checks.py), writes the journal and answers. Steps of a
 deal (start, cut, release) are not actions: the deal itself waits for them.
@@ -31,7 +31,7 @@ A fault cannot be acknowledged while its sensor detects the cause.
 
 
 class TableCommands:
-    """The handlers of the commands of one table. `checks` decide whether a command is possible."""
+    """The handlers of one table's commands. `checks` decide whether a command is possible."""
 
     def __init__(self, parts: CommandParts, dealer: DealerBoard) -> None:
         self._record, self._table_boards = parts.record, parts.table_boards
@@ -63,9 +63,7 @@ class TableCommands:
         }
 
     def action_for(self, cmd: str) -> CommandAction | None:
-        """Return the function that carries out a command, or None if a step of the machine
-        awaits it.
-        """
+        """Return the function that carries out a command, or None for a machine step."""
         if cmd in MACHINE_STEPS:
             return None
         act = self._actions.get(cmd, self._match_commands.execute if cmd in EVENT_MAKERS else None)
@@ -91,7 +89,7 @@ class TableCommands:
         await command.write_and_answer()
 
     async def _confirm(self, command: AcceptedCommand) -> None:
-        """Handle the command of a green button. An open call of its seat is only withdrawn."""
+        """Withdraw the seat's call for a referee, or, without such a call, carry out `confirm`."""
         if self.checks.is_call_withdrawal(command.request):
             end_calls(self._record, command.args.seat)
             await command.write_and_answer()
@@ -125,7 +123,7 @@ class TableCommands:
             self._table_boards.resume()
 
     async def _recount(self, command: AcceptedCommand) -> None:
-        """Record the four numbers of cards that a referee counted.
+        """Record the number of cards in each hand, which a referee counted.
 
         A table that a person has paused as well stays paused.
         """
@@ -137,7 +135,7 @@ class TableCommands:
     # Sets.
 
     async def _change_set(self, command: AcceptedCommand) -> None:
-        """Record that a set was loaded (`replace_set`) or that its cards are complete again."""
+        """Record that a set was loaded (`replace_set`) or was counted as complete (`clear_set`)."""
         loads = command.message.cmd == "replace_set"
         back = {"back": self.checks.loadable_back(command.request)} if loads else {}
         said = {"set": command.args.set, **back, "by": command.signer.signed_text}
@@ -168,7 +166,7 @@ class TableCommands:
         self._deal_cycle.on_match_changed()
 
     async def _is_still_sensed(self, name: str) -> bool:
-        """Return whether a sensor still detects the cause of a fault."""
+        """Return True if a sensor still detects the cause of fault `name`, or cannot be read."""
         if name not in _LATCHED_SENSORS:
             return False
         try:

@@ -66,7 +66,7 @@ _ATTEMPT_PHASES = frozenset({MatchPhase.DEALING, MatchPhase.HELD})
 
 
 class TableTransfers:
-    """The transfers of matches from this table and to this table.
+    """The handlers of the commands that transfer a match from this table or to this table.
 
     `is_busy` returns whether an attempt is running or hands are out. `wall_time` returns the
     wall-clock time as text. `table_id` and `table_key` are those of this table. `signing_key` is
@@ -95,10 +95,10 @@ class TableTransfers:
     # The match leaves.
 
     async def transfer_out(self, command: AcceptedCommand) -> None:
-        """Send the match to another table. Raises CommandRefused.
+        """Record that the match leaves for another table; answer with the hash of its document.
 
         A deal with released hands is continued there. A deal that has not begun is due there again.
-        A match that left and did not arrive may be sent to a third table.
+        A match that left and did not arrive may be sent to a third table. Raises CommandRefused.
         """
         args: TransferArgs = command.args
         match, play = self.require_leaving(command.request), self._record.match_written
@@ -116,7 +116,7 @@ class TableTransfers:
         await command.write_and_answer(said | named)
 
     def require_leaving(self, request: RequestedCommand) -> AnyMatch:
-        """Return the match that may go to another table, or raise CommandRefused."""
+        """Return the match that may leave this table, or raise CommandRefused if none may leave."""
         _require_allowed(request)
         play = self._record.match_written
         match = play.match or (play.transferred.match if play.transferred is not None else None)
@@ -175,7 +175,7 @@ class TableTransfers:
         }
 
     def _document(self) -> PackedDocument:
-        """Return the signed document of the match that left this table. Raises CommandRefused."""
+        """Return the packed document of the match that left this table. Raises CommandRefused."""
         sent = self._record.match_written.transferred
         if sent is None:
             raise CommandRefused(failure("NO_MATCH"))
@@ -210,7 +210,7 @@ class TableTransfers:
         )
 
     def _proofs(self, match_id: str, found: Iterable[AttemptHistory]) -> Iterator[TransferProof]:
-        """Yield the commitments of the match's attempts at this table, oldest first."""
+        """Yield a proof for each attempt of the match that was committed here, oldest first."""
         for progress in found:
             committed = progress.data("committed")
             if committed is None or committed["match"] != match_id:
@@ -228,9 +228,7 @@ class TableTransfers:
     # A match arrives.
 
     async def take_over(self, command: AcceptedCommand) -> None:
-        """Store one part of a match from another table.
-
-        With the last part, accept the match.
+        """Store one part of an arriving match's document. With the last part, accept the match.
 
         Parts of an incomplete match change nothing and are not in the journal. A document without
         the signature of the named table is never accepted, because a gateway in between could have
@@ -259,7 +257,7 @@ class TableTransfers:
         await command.write_and_answer(self._arrival_answer())
 
     def _store_part(self, args: TakeOverArgs) -> list[int]:
-        """Store one part, and return the numbers of the missing parts."""
+        """Store one part of a document, and return the numbers of the parts that are missing."""
         came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
         self._parts[args.digest] = came  # This document is now the newest.
@@ -268,7 +266,7 @@ class TableTransfers:
         return [part for part in range(1, args.parts + 1) if part not in came]
 
     def _require_acceptable(self, transfer: TransferDocument, digest: str) -> None:
-        """Raise CommandRefused unless the match may arrive here."""
+        """Raise CommandRefused unless this table may accept the match in the document."""
         if transfer.to != self._table_id:
             found = Words(
                 f"{transfer.match} goes from {transfer.left} to {transfer.to}",
@@ -292,7 +290,7 @@ class TableTransfers:
             raise CommandRefused(_bad_document(bad)) from None
 
     def require_arriving(self, request: RequestedCommand) -> None:
-        """Raise CommandRefused unless a valid document would be accepted now."""
+        """Raise CommandRefused unless the signer may move matches and this table is free."""
         _require_allowed(request)
         self._require_free_table()
 
@@ -302,9 +300,9 @@ class TableTransfers:
             raise CommandRefused(failure("MACHINE_BUSY"))
 
     def _write(
-        self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
+        self, transfer: TransferDocument, args: TakeOverArgs, decision_names: Mapping[str, str]
     ) -> None:
-        """Write the arriving match into the journal, with the times of this table's clock.
+        """Write the arriving match into the journal, with times converted to this table's clock.
 
         All times are shifted by the same amount, so that the time since the last event is correct.
         Raises CommandRefused, with nothing written, for data that no entry can contain.
@@ -327,10 +325,10 @@ class TableTransfers:
                 msgspec.to_builtins(msgspec.structs.replace(move, at_ms=move.at_ms + by_ms))
                 for move in transfer.moves[-MAX_MOVES:]
             ],
-            **whose,
+            **decision_names,
         }
         meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
-        _check_fits(said, meeting, happened)
+        _require_storable(said, meeting, happened)
         if left_ms < transfer.at_ms:  # The match is older than this table's clock.
             record.clock.advance(transfer.at_ms - left_ms)
         record.write("taken_over", said)
@@ -348,7 +346,7 @@ class TableTransfers:
 
 
 def _decision_names(command: AcceptedCommand) -> dict[str, str]:
-    """Return the person who decided the move, and the person who entered a verbal decision."""
+    """Return the names of the person who decided the move and of the person who entered it."""
     fields = command.signer.decision_fields(command.args)
     return {name: fields[name] for name in ("by", "entered_by") if fields[name] is not None}
 
@@ -360,10 +358,10 @@ def _require_allowed(request: RequestedCommand) -> None:
         raise CommandRefused(failure_of(error.refusal)) from None
 
 
-def _check_fits(
+def _require_storable(
     args: Mapping[str, Any], meeting: Mapping[str, Any], happened: Iterable[MatchEvent]
 ) -> None:
-    """Raise CommandRefused if one part of the match is too large for a journal entry."""
+    """Raise CommandRefused if the journal cannot store an entry of the arriving match."""
     try:
         check_entry_data("taken_over", dict(args))
         check_entry_data("meeting", dict(meeting))

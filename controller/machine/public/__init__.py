@@ -1,1 +1,1 @@
-"""The public state: everything that the feed may show of machine and match."""
+"""The public state of a table: all data about machine and match that the feed may show."""

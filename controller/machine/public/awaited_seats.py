@@ -1,4 +1,4 @@
-"""The seats that the match waits for: their press, card or answer is next."""
+"""The seats that must act next in a match: press a button, lay a card or give an answer."""
 
 from collections.abc import Callable, Iterable
 from typing import cast
@@ -20,8 +20,8 @@ Seats = tuple[Seat, ...]
 def awaited_seats(match: AnyMatch) -> Seats:
     """Return the seats that must act now, in the order of play.
 
-    While the table is suspended, players can only take their seats. If one of several seats is
-    enough, all of them are returned.
+    While the table is suspended, players can only take their seats. If any one of several seats may
+    act for all, all of these seats are returned.
     """
     if match.suspended is not None and match.phase is not MatchPhase.SETUP:
         return ()
@@ -31,30 +31,30 @@ def awaited_seats(match: AnyMatch) -> Seats:
 
 
 def is_area_stopped(clock: MatchClock) -> bool:
-    """Return whether the whole area is paused."""
+    """Return whether this clock is paused, and with it the clocks of all matches in the area."""
     return clock.watch is not None and clock.watch.is_paused
 
 
 def is_added_time_awaited(match: AnyMatch) -> bool:
-    """Return whether a referee must first decide whether to add the lost time."""
+    """Return whether time is up and a referee must decide whether this table gets more time."""
     return _is_out_of_time(match) and is_added_time_open(match, match.now_ms)
 
 
 def sides_to_confirm(match: AnyMatch) -> tuple[Side, ...]:
-    """Return the sides that have not confirmed the result yet."""
+    """Return the sides that have not confirmed the result of the present deal."""
     return tuple(side for side in SIDES if side not in match.confirmed)
 
 
 def signers_due(match: AnyMatch) -> tuple[str, ...]:
-    """Return those who still have to sign a finished sheet: sides, seats, the referee."""
+    """Return the signers (sides, seats, referee) that have not signed the score sheet yet."""
     signed = {one.signer for one in match.signatures}
     return tuple(signer for signer in sheet_signers(match) if signer not in signed)
 
 
 def require_exchange(match: AnyMatch) -> TributeExchange:
-    """Return the tribute cards and return cards that are exchanged in the present deal.
+    """Return the exchange of tribute and return cards, which takes place in the present phase.
 
-    The match must be in a phase that has them.
+    The phase of the match must be ANTI_CHECK, TRIBUTE or RETURN.
     """
     exchange = cast(GuandanMatch, match).exchange
     assert exchange is not None  # The phase begins with one.
@@ -65,20 +65,20 @@ def _is_out_of_time(match: AnyMatch) -> bool:
     return isinstance(match, GuandanMatch) and is_time_up_for_deals(match, match.now_ms)
 
 
-def _takers(match: AnyMatch) -> Seats:
-    """Return the seats that may request the hands; any one of them may do so for all.
+def _releasers(match: AnyMatch) -> Seats:
+    """Return all four seats if any one player may release the held hands, otherwise ().
 
-    Return () if no deal may begin now.
+    The result is () if the release was ordered, the area is paused, or time is up.
     """
     kept = is_area_stopped(match.clock) or _is_out_of_time(match)
     return () if match.let_go or kept else SEATS
 
 
 def _anti_payers(match: AnyMatch) -> Seats:
-    """Return the seats that pay tribute and must now state whether they have the big jokers.
+    """Return the payers of tribute if they must answer whether they have both big jokers, else ().
 
-    A machine knows dealt hands. Only the payers know drawn hands, and some rulebooks demand a
-    claim.
+    They must answer after a deal by hand, and under some rulebooks in every deal. Otherwise the
+    machine answers, because it has the faces of the hands that it dealt.
     """
     claimed = must_claim_anti_tribute(cast(GuandanMatch, match).profile)
     return require_exchange(match).payers if match.by_hand or claimed else ()
@@ -95,10 +95,10 @@ def _choosers(match: AnyMatch) -> Seats:
     return choices.current_round().seats_asked() if choices else ()
 
 
-def _players(match: AnyMatch) -> Seats:
-    """Return the seat that leads, or after the first lead the seats that must confirm.
+def _leader_or_confirmers(match: AnyMatch) -> Seats:
+    """Return the leader before the first lead, and later the opponents who must confirm an `out`.
 
-    The opponents of a player who reports to be out must confirm this.
+    A player reports with `out` that no cards are left. One of the two opponents must confirm this.
     """
     if not match.led:
         return (match.leader,) if match.leader else ()
@@ -133,7 +133,7 @@ _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
     MatchPhase.CUT: lambda match: match.duties.cutters if match.duties else (),
     # The seat that cut also turns the card up.
     MatchPhase.TURNUP: lambda match: (match.cutter,) if match.cutter else (),
-    MatchPhase.HELD: _takers,
+    MatchPhase.HELD: _releasers,
     MatchPhase.COUNT_CHECK: lambda match: _without(SEATS, match.counted),
     MatchPhase.ANTI_CHECK: _anti_payers,
     MatchPhase.TRIBUTE: lambda match: _without(
@@ -141,10 +141,9 @@ _AWAITED: dict[MatchPhase, Callable[[AnyMatch], Seats]] = {
     ),
     MatchPhase.RETURN: _givers,
     MatchPhase.CHOICES: _choosers,
-    MatchPhase.PLAY: _players,
+    MatchPhase.PLAY: _leader_or_confirmers,
     MatchPhase.RESULT: _confirmers,
     MatchPhase.FORFEIT: _namers,
     MatchPhase.OVER: _signers,
 }
-"""The seats that are awaited in a phase. In other phases the machine, the referee or the chief is.
-"""
+"""For each phase, the function that returns the awaited seats. Other phases await no seat."""

@@ -1,4 +1,4 @@
-"""The next step of a table and the awaited people, in one line of each language."""
+"""One line of text in each language: the next step of a match, and the people who must act."""
 
 from collections.abc import Callable
 from typing import cast
@@ -24,7 +24,7 @@ from controller.words import Words, reason_words
 
 
 def next_words(match: AnyMatch) -> Words:
-    """Return one line of text: the next step, and the seats that must act."""
+    """Return one line of text in each language: the next step of the match, and who must act."""
     if match.suspended is not None:
         return _suspended_words(match, match.suspended)
     told = _NEXT_WORDS[match.phase](match)
@@ -98,7 +98,7 @@ def _held(match: AnyMatch) -> Words:
 
 
 def _add_uncut_note(match: AnyMatch, en: str, zh: str) -> Words:
-    """Return the text, with a note if the deal continues without a cut."""
+    """Return `en` and `zh`, after the note "uncut deal" if the machine deals without a cut."""
     if match.cut is None and not match.by_hand:
         return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
     return Words(en, zh)

@@ -1,4 +1,4 @@
-"""The public part of a match: clocks, deal, tribute and standing."""
+"""The public form of a match: its clocks, its present deal, tribute and standing."""
 
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ from controller.seats import SIDES
 
 
 def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
-    """Return the clocks of the match and of its seats: the whole seconds that are left."""
+    """Return the public fields about time: the clocks of the match and of its players' duties."""
     clock, since_ms = match.clock, match_clock.stopped_since_ms(match.clock)
     stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
     area_stop = None
@@ -76,9 +76,10 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | Non
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
-    """Return the clock of a seat that must make a choice.
+    """Return the clock of the choice that players must make now in a list, or [] without a choice.
 
-    It is paused while the table or the area is paused.
+    The clock is paused while the table is suspended or
+    the area is paused.
     """
     if not match.choices or match.phase is not MatchPhase.CHOICES:
         return []
@@ -99,19 +100,19 @@ def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
 
 
 def _seconds(ms: int) -> int:
-    """Return milliseconds as whole seconds, rounded up, or 0 if the time is over."""
+    """Return milliseconds as whole seconds, rounded up. A negative time becomes 0."""
     return max(0, -(-ms // 1000))
 
 
 def asked_choice(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
-    """Return the choice that players must make before play, or None."""
+    """Return the choice before play that players must make now, or None in another phase."""
     if match.choices is None or match.phase is not MatchPhase.CHOICES:
         return None
     return "open_hand" if match.choices.doubling is None else "doubling"
 
 
 def public_tribute(match: GuandanMatch) -> Tribute | None:
-    """Return the tributes and the return cards of the present deal, or None if none is due yet."""
+    """Return tributes and return cards of the present deal, or None if the deal has no exchange."""
     exchange, owed = match.exchange, finish_owing_tribute(match.profile, match.follows)
     if exchange is None or owed is None:
         return None
@@ -139,8 +140,10 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
 def _returns(
     match: GuandanMatch, exchange: TributeExchange, owed: FinishOrder
 ) -> list[TributeReturn]:
-    """List the cards that must be given back for tributes, each shown only if that is allowed
-    by now.
+    """Return all return cards, given or not, that the tributes of the present deal require.
+
+    `card` is None if the card is not given yet or is not public. While it is open which player
+    receives which tribute, the result is [].
     """
     if exchange.plan is None:
         return []
@@ -171,10 +174,10 @@ def public_match(
     leader: Seat | None,
     turned_up: str | None,
 ) -> PublicMatch:
-    """Return the public match of a table at `now_ms` of the table's clock.
+    """Return the public form of a table's match. `now_ms` is the time of the table's clock.
 
-    `profile`, `deal`, `leader` and `turned_up` are the machine's. They are used for practice deals,
-    while the table has no match.
+    `profile`, `deal`, `leader` and `turned_up` come from the machine. They are used only while the
+    table has no match, for practice deals.
     """
     match = play.match
     if match is None:
@@ -201,7 +204,7 @@ def public_match(
 
 
 def _meeting_fields(match: AnyMatch) -> dict[str, Any]:
-    """Return the fields that identify the match in its tournament, and its people."""
+    """Return the fields that identify the match: tournament, rulebook, pairs and seated players."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
         **copied_fields(meeting, "event", "round", "match_no", "table_no", "stage"),
@@ -217,8 +220,8 @@ def _meeting_fields(match: AnyMatch) -> dict[str, Any]:
 def _deal_fields(match: AnyMatch) -> dict[str, Any]:
     """Return the fields of the present deal that Guandan and Big Two both have.
 
-    The leader by the turned-up card, and that card, are published with the release. In a deal by
-    hand the card is open at once.
+    The turned-up card, and the leader that this card decides, are published with the release of the
+    hands. In a deal by hand all players see the card at once, so both are published at once.
     """
     duties = match.duties if match.phase in BEFORE_RELEASE else None
     cuts = duties is not None and match.phase in _CUT_PHASES
@@ -249,10 +252,10 @@ def _hand_duties(match: AnyMatch) -> HandDuties | None:
 
 
 def _game_fields(match: AnyMatch) -> dict[str, Any]:
-    """Return the fields of the match that only its game has.
+    """Return the fields that are specific to the game of the match, Guandan or Big Two.
 
-    These are choices, cards left and totals of Big Two, or levels, tribute, places, rulings and
-    score of Guandan.
+    Big Two has choices, cards left and totals. Guandan has levels, tribute, places, rulings and
+    score.
     """
     if isinstance(match, BigTwoMatch):
         return {"choices": _choices(match), "left": match.left or None, "totals": match.totals}
@@ -278,9 +281,10 @@ def _game_fields(match: AnyMatch) -> dict[str, Any]:
 
 
 def _choices(match: BigTwoMatch) -> PublicChoices | None:
-    """Return the choices that the players have made so far, and the choice that they must make now.
+    """Return the public choices before play (open hand, doubling), or None before the release.
 
-    All four players choose at the same time, so the answers are published at the end.
+    All four players choose about open hands at the same time. So these answers are published only
+    when all four are complete. Doubling is in turn, so each answer is published at once.
     """
     choices = match.choices
     if choices is None:

@@ -1,4 +1,4 @@
-"""The public result of a match: its end, its worth and its signatures."""
+"""The public result of a match: how it ended, its points, rulings and signatures."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ from controller.seats import SIDES
 
 
 def copied_fields(source: msgspec.Struct, *names: str) -> dict[str, Any]:
-    """Return the named fields of a value, to fill fields of the same names in another value."""
+    """Return the fields `names` of `source` as a dict, from which another value can be built."""
     return {name: getattr(source, name) for name in names}
 
 
@@ -42,9 +42,9 @@ def public_pairs(meeting: Meeting) -> dict[Side, PublicPair]:
 
 
 def public_end(match: AnyMatch) -> dict[str, Any]:
-    """Return the result of a finished match, and the signatures so far.
+    """Return the public fields about the end of a match: winner, signatures, signers still due.
 
-    Before its end, no signature is due.
+    `verdict` is None before the end of the match, and always None in Big Two.
     """
     return {
         "verdict": None if match.verdict is None else public_verdict(match.verdict),
@@ -55,7 +55,7 @@ def public_end(match: AnyMatch) -> dict[str, Any]:
 
 
 def public_verdict(end: End) -> PublicVerdict:
-    """Return the result of a match in words."""
+    """Return the public form of the end of a match: the winner, and the reason in words."""
     en, zh = _VERDICT_WORDS[end.how]
     return PublicVerdict(winner=end.winner, how=end.how, how_en=en, how_zh=zh)
 
@@ -74,9 +74,9 @@ _VERDICT_WORDS: dict[str, tuple[str, str]] = {
 
 
 def public_score(score: MatchScore) -> PublicScore:
-    """Return the points of a match.
+    """Return the points of a match, by side.
 
-    `provisional` has the keys of the provisional rules that they depend on.
+    `provisional` has the keys of the provisional rules on which the points depend.
     """
     names = ("match_points", "level_points", "deal_points", "total")
     points = {name: numbers_by_side(getattr(score, name)) for name in names}
@@ -84,16 +84,19 @@ def public_score(score: MatchScore) -> PublicScore:
 
 
 def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
-    """Return the numbers of both sides by the names of the sides, or None."""
+    """Return the numbers of both sides as a dict by side, or None for None."""
     return None if numbers is None else {side: numbers.of(side) for side in SIDES}
 
 
 MAX_CLOSED_RULINGS = 8
-"""Closed rulings in the public state. All of them are on the score sheet."""
+"""The most closed rulings in the public state. They need no decision or confirmation."""
 
 
 def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
-    """Return the open rulings and the newest closed ones, in order of their ids."""
+    """Return the rulings that need a decision or confirmation, and the newest of the others.
+
+    Of the others, at most MAX_CLOSED_RULINGS are returned. The order stays unchanged.
+    """
     closed = [
         ruling.id for ruling in rulings if ruling.state != "proposed" and not is_unconfirmed(ruling)
     ]
@@ -102,12 +105,12 @@ def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
 
 
 def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
-    """Return rulings with their offence and penalty in words."""
+    """Return the public form of each ruling, with its offence and penalty in words."""
     return [_ruling_in_words(ruling) for ruling in rulings]
 
 
 def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
-    """Return the chief's verbal corrections that are not confirmed yet, by row."""
+    """Return the corrections that the chief decided verbally and must still confirm in writing."""
     return [
         VerbalCorrection(**copied_fields(row, "row", "deal", "by", "entered_by", "reason"))
         for row in match.sheet

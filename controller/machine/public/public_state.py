@@ -1,4 +1,4 @@
-"""The whole public state: referee calls, signed heads, pace, and the time of publication."""
+"""The public state of a table, the timer that publishes it, and the signer of heads."""
 
 import asyncio
 import statistics
@@ -31,9 +31,9 @@ _BUTTON_WORDS = Words("the referee is called", "召请裁判")
 def public_calls(
     pressed: tuple[RefereeCall, ...], needs: tuple[RefereeCall, ...]
 ) -> list[RefereeCall]:
-    """Return all calls for a referee, longest waiting time first, with their reasons in words.
+    """Return the calls by red buttons (`pressed`) and by the match (`needs`), the oldest first.
 
-    `pressed` are red buttons. `needs` are calls of the match.
+    Each call for a referee gets its reason in words.
     """
     calls = []
     for call in sorted((*pressed, *needs), key=lambda call: call.since):
@@ -46,7 +46,7 @@ def public_calls(
 class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The facts about the table and the program that never change while the daemon runs.
 
-    `release` is None without a manifest.
+    `release` is None if the program has no manifest of a release.
     """
 
     table: str
@@ -76,13 +76,13 @@ def public_state(
     cutters: Sequence[Seat] = (),
     ready_in_s: float | None = None,
 ) -> PublicState:
-    """Return the whole public state.
+    """Return the whole public state of a table, composed of machine, match, faults and calls.
 
-    `phase` is the one that people see (table_state.py). `head` is the journal's, and `signed`
-    the last signed one. `boards` contain the firmware that they run. `fed` is live while cards are
-    dealt, `counter` while a cut is awaited. `now_ms` is the table's clock. `card_set` is used now
-    or next, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt. A
-    machine that is stopped has no estimate.
+    `phase` is the phase that people see (table_state.py). `head` is the head of the journal, and
+    `signed` the last signed head. `boards` has the firmware of each board. `fed` is the
+    number of cards fed in the running attempt, `counter` the cut counter's number, `now_ms` the
+    time of the table's clock. `card_set` is used now or next, and `cutters` may cut now.
+    `ready_in_s` estimates the time until the hands are ready. A paused machine shows no estimate.
     """
     waited = state.waiting_times
     waits = (None, None) if waited is None else msgspec.structs.astuple(waited)
@@ -129,7 +129,7 @@ MAX_STATE_INTERVAL_S = 1.0
 
 
 class StatePublisher:
-    """The timer that calls `publish` after changes, and at least once a second.
+    """The timer that calls `publish` after each change of the state, and at least once a second.
 
     `on_late` receives the delay of the timer in seconds, which shows how busy the loop is.
     """
@@ -148,7 +148,7 @@ class StatePublisher:
     def mark_changed(self) -> None:
         """Record that the state has changed, so that it is published soon.
 
-        It is published at once, or 0.1 s after the last state.
+        The state is published at once, but not sooner than 0.1 s after the last publication.
         """
         if self._is_changed or self._closed:
             return
@@ -156,7 +156,7 @@ class StatePublisher:
         self._set_timer(self._last_s + MIN_STATE_INTERVAL_S)
 
     def close(self) -> None:
-        """Stop publishing."""
+        """Stop the timer for good, so that `publish` is not called any more."""
         self._closed = True
         self._timer.cancel()
 
@@ -177,10 +177,10 @@ SyncedHead = tuple[int, bytes]
 
 
 class PhaseHeads:
-    """The signer of the journal's head (the hash of its last entry) at each change of the phase.
+    """The signer of the journal's newest head, after each change of the phase that people see.
 
-    `latest` is the head at the last change of the phase, or None before the first. `secret` is the
-    table's 32-byte Ed25519 secret. Without it nothing is signed. Only a synced head is signed. If a
+    `latest` is the last signed head, or None before the first. `secret` is the table's 32-byte
+    Ed25519 secret. Without `secret` nothing is signed. Only a head on the disk is signed. If a
     power cut could undo a signed head, an honest table would seem to have rewritten its history.
     """
 
@@ -190,7 +190,7 @@ class PhaseHeads:
         self.latest: SignedHead | None = None
 
     def on_phase(self, phase: MachinePhase, synced: SyncedHead | None) -> None:
-        """Sign the newest head that is on the disk, if the shown phase has changed."""
+        """Sign the head `synced` if `phase` has changed. None means that no head is synced yet."""
         if self._secret is None or synced is None or phase is self._phase:
             return
         self._phase = phase
@@ -200,13 +200,13 @@ class PhaseHeads:
 
 
 MAX_REMEMBERED_INTERVALS = 12
-"""Intervals between cards that count for the estimate. A pause among them is ignored."""
+"""The most intervals between cards for the estimate. Its median ignores a pause among them."""
 MIN_REMEMBERED_INTERVALS = 3
-"""With fewer intervals the pace is unknown."""
+"""With fewer intervals there is no estimate."""
 
 
 class FeedPace:
-    """The speed of the running attempt, computed from the times at which its cards were fed."""
+    """The measured speed of feeding in the running attempt, and the estimated time left."""
 
     def __init__(self) -> None:
         self._attempt: int | None = None
@@ -215,9 +215,9 @@ class FeedPace:
         self._intervals_s: deque[float] = deque(maxlen=MAX_REMEMBERED_INTERVALS)
 
     def observe(self, attempt: int | None, fed: int, now_s: float) -> None:
-        """Store the number of fed cards at the time `now_s`.
+        """Record that `attempt` has fed `fed` cards at the time `now_s`.
 
-        Another attempt starts the measurement again.
+        A new number of an attempt, or None for no attempt, starts the measurement again.
         """
         if attempt != self._attempt:
             self._attempt, self._fed = attempt, 0
@@ -229,7 +229,7 @@ class FeedPace:
         self._fed, self._last_s = fed, now_s
 
     def ready_in_s(self, cards: int) -> float | None:
-        """Return the seconds until all of `cards` are fed, or None if the pace is not known."""
+        """Return the estimated seconds until `cards` cards are fed, or None if too few were fed."""
         if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
             return None
         return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

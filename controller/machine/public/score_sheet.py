@@ -1,8 +1,8 @@
 """The complete score sheet (记分表) of a match, for the command `sheet` and for print.
 
-The rulebook makes it the evidence of the result (seed 000 A13.1). All its content follows from the
-rows of the match and its moves between tables. A signed version stays readable when a later one
-replaces it.
+By the rulebook the sheet is the evidence of the result (seed 000 A13.1). All its content follows
+from the rows of the match and from its moves between tables. A signed version stays readable when a
+later version replaces it.
 """
 
 from collections.abc import Sequence
@@ -45,8 +45,8 @@ def sheet_data(
     """Return the whole score sheet as an object for JSON.
 
     `table` is the table's id, `head` the head of its journal in hex. `rules_hash` is the profile's
-    hash in hex, if it is known; to compute it takes 25 ms. `moves` are the moves of the match to
-    this table. The wall times of start and end are missing.
+    hash in hex. With None the hash is computed, which takes 25 ms. `moves` are all moves of the
+    match until it came to this table. The sheet has no wall-clock times of start and end.
     """
     meeting, watch = match.meeting, match.clock.watch
     is_signed = match.phase is MatchPhase.SIGNED
@@ -96,7 +96,7 @@ def _rules(profile: Profile, known: str | None) -> SheetRules:
 
 
 def _end_ms(match: AnyMatch) -> int | None:
-    """Return the time of the last row that ended the match, or None if the match is not over."""
+    """Return the time at which the match ended last, or None if it has not ended."""
     if match.phase not in ENDED_PHASES:
         return None
     if isinstance(match, BigTwoMatch):
@@ -117,7 +117,7 @@ def _signature_line(match: AnyMatch, signer: str, by: SheetSignature | None) -> 
 
 
 def _versions(match: AnyMatch) -> list[SheetVersion]:
-    """Return every version of the sheet that was or must be signed, oldest first."""
+    """Return every version of the sheet with its signatures, the present version last."""
     versions = [(old.version, old.rows, old.signatures) for old in match.replaced]
     versions.append((match.version, count_rows(match), match.signatures))
     return [
@@ -128,7 +128,7 @@ def _versions(match: AnyMatch) -> list[SheetVersion]:
 
 
 def count_rows(match: AnyMatch) -> int:
-    """Return the number of rows on the sheet of a match."""
+    """Return the number of rows on the present version of a match's score sheet."""
     if isinstance(match, BigTwoMatch):
         return len(match.rows)
     return len(match.sheet) if isinstance(match, GuandanMatch) else 0

@@ -1,4 +1,4 @@
-"""The rows of a score sheet as they are read: deals with what counts now, and all between."""
+"""The lines of a score sheet: deals with their corrected results, corrections, and notes."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -41,7 +41,7 @@ from controller.words import Words, decided_by_words, reason_words
 
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:
-    """Return the rows of a sheet's deals, in the order in which they were written."""
+    """Return one line of the sheet for each recorded deal, also for a deal that was voided."""
     now = dict(_counting_deals(match))
     return [_deal_line(match, row, now.get(row.row)) for row in _rows_of(match.sheet, DealRow)]
 
@@ -49,9 +49,7 @@ def deal_lines(match: GuandanMatch) -> list[DealLine]:
 def _counting_deals(
     match: GuandanMatch,
 ) -> Iterator[tuple[int, tuple[DealRow, MatchStanding, MatchStanding]]]:
-    """Yield each deal that counts: its row number, and its row with the standing before and
-    after.
-    """
+    """Yield each deal that counts: row number, (corrected row, standing before, standing after)."""
     standing = initial_standing(match.profile)
     for row in effective_rows(match.sheet):
         before, standing = standing, apply_row(match.profile, standing, row)
@@ -95,12 +93,12 @@ def _changes_of_deal(
 
 
 def level_texts(levels: PerSide) -> dict[Side, str]:
-    """Return the levels of both sides as people write them."""
+    """Return the level of each side as people write it, for example "A"."""
     return {side: level_text(levels.of(side)) for side in BOTH}
 
 
 def deal_outcome(result: DealResult) -> DealOutcome:
-    """Return the result of a deal for the sheet."""
+    """Return the result of a deal for the score sheet: finish order, or the side that forfeited."""
     if isinstance(result, FinishOrder):
         return DealOutcome(order=list(result.places))
     return DealOutcome(forfeited_by=result.loser)
@@ -126,7 +124,7 @@ def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
 
 
 def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
-    """Return the deals of a match of Big Two, each with the totals after it."""
+    """Return one line for each deal of Big Two, with the seats' totals after that deal."""
     totals, lines = dict.fromkeys(SEATS, 0), []
     for row in rows:
         totals = {seat: totals[seat] + row.scores[seat] for seat in totals}
@@ -144,7 +142,7 @@ def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
 
 
 def corrections(match: GuandanMatch) -> list[SheetCorrection]:
-    """Return every correction of a result, with the old and the new result."""
+    """Return one line for each correction of a deal's result, with the old and the new result."""
     return [
         SheetCorrection(
             **copied_fields(row, "row", "at_ms", "deal", "choice", "by", "entered_by"),
@@ -160,9 +158,10 @@ def corrections(match: GuandanMatch) -> list[SheetCorrection]:
 
 
 def _reason(match: GuandanMatch, row: CorrectionRow) -> tuple[Words, str | None]:
-    """Return the reason of a correction, and the person who confirmed it in writing, or None.
+    """Return the reason of a correction, and the person who confirmed the correction in writing.
 
-    The reason is the offence of its ruling, or the words of a person.
+    The person is None without such a confirmation. The reason is the offence of the ruling that
+    caused the correction, or a person's words.
     """
     if row.ruling is None:
         return reason_words(row.reason), match.spoken.get(row.row)
@@ -171,7 +170,7 @@ def _reason(match: GuandanMatch, row: CorrectionRow) -> tuple[Words, str | None]
 
 
 def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
-    """Return the notes of the sheet and the moves of its match to another table, in order."""
+    """Return the notes on the sheet: rows of the kinds in `_NOTES`, and moves between tables."""
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
     notes = [
         SheetNote(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)

@@ -1,1 +1,1 @@
-"""The state of a table: folds over the entries of its journal."""
+"""The state of a table, which folds compute from the entries of its journal."""

@@ -1,8 +1,8 @@
-"""The sets of cards of a table: the set that is out, and the set of the next deal.
+"""The sets of cards of a table: the set that the players have, and the set of the next deal.
 
-With deal-ahead two sets alternate. The set that the players have cannot be in the hopper. So once a
-match's hands are out, the next deal is dealt with a set of the other back, and the used set waits
-on the table as evidence until its deal is over.
+If deals are dealt ahead, two sets alternate, because the set that the players have cannot be in the
+hopper. After a release in a match, the next deal is dealt with a set that has another back. The
+used set stays on the table as evidence until its deal is over.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,12 +24,12 @@ def next_set(
     *,
     ahead: bool,
 ) -> CardSetState:
-    """Return the set of cards in the machine, or the set that must be put into it next.
+    """Return the set of cards for the next deal, even if another set is in the machine now.
 
-    `known` has the sets by id. `loaded` was dealt with last or was reported as loaded. The hands of
-    `used` were the last to go out in a match, if no person has reported a loaded set since. `sets`
-    are the table's sets by id with their backs; the first is in the machine at the beginning.
-    `ahead` is True if deals are dealt ahead.
+    `known` has the sets by id. `loaded` is the set that was dealt last or was reported as loaded
+    since. `used` is the set of the hands that a match released last, or None after such a report.
+    `sets` has the back of each set of the table by its id. The first is in the machine at the
+    beginning. `ahead` is True if deals are dealt ahead.
     """
     name = loaded or next(iter(sets))
     if ahead and name == used:
@@ -40,7 +40,10 @@ def next_set(
 def _sets_of_other_back(
     name: str, known: Mapping[str, CardSetState], sets: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield the table's sets with another back: first those after `name`, barred sets last."""
+    """Yield the ids of all sets that have another back than the set `name`, barred sets last.
+
+    The order is that of `sets`, from the set after `name` to the end, then from the beginning.
+    """
     order = list(sets)
     begin = order.index(name) + 1 if name in sets else 0
     turned = [*order[begin:], *order[:begin]]
@@ -53,7 +56,7 @@ _FOREIGN = "FOREIGN_BACK"
 
 
 def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
-    """Return the changes to the sets of cards by an entry of an attempt."""
+    """Return the new values of the set fields of `state`, because `entry` begins an attempt."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
     used = replace(known, attempts=known.attempts + 1)
@@ -66,17 +69,17 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
 
 
 def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
-    """Return the set of cards with which an attempt is dealt, or None.
+    """Return the set of cards of the entry's attempt, or None if this attempt is too old.
 
-    Another set may be loaded now.
+    The state has only the sets of the last attempts. Another set may be loaded now.
     """
     return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
 
 
 def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
-    """Return the sets after a verdict.
+    """Return all sets of cards after a verdict, which may bar the set of its attempt.
 
-    If the count of the attempt's set is in doubt, people must count the set before its next use.
+    A set is barred if a reason of the verdict puts its number of cards in doubt.
     """
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
     known = set_of_attempt(state, entry)
@@ -93,5 +96,5 @@ def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, Card
 
 
 def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
-    """Return the sets of `state`, with `changes` to one of them."""
+    """Return all sets of `state` by id. In the set `known`, the fields in `changes` are new."""
     return state.sets | {known.id: replace(known, **changes)}

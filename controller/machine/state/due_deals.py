@@ -1,4 +1,4 @@
-"""The deal that the match needs next, and the deals that are over."""
+"""The deal that the machine must deal next for the match, and the deals that are over."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from controller.messages import AttemptOutcome
 
 
 def due_deal(play: TableMatch) -> DealId | None:
-    """Return the deal that the match needs from the machine now, or None."""
+    """Return the deal that the machine must deal for the match now, or None if there is none."""
     match = play.match
     if match is None or match.by_hand or match.phase not in BEFORE_RELEASE:
         return None
@@ -18,10 +18,10 @@ def due_deal(play: TableMatch) -> DealId | None:
 
 
 def deal_to_prepare(play: TableMatch) -> DealId | None:
-    """Return the deal that may be dealt ahead while the present one is played, or None.
+    """Return the deal that may be dealt ahead now, or None if no deal may be dealt ahead.
 
-    After a deal by hand the places of the sets are unknown. After the end of time no further deal
-    is prepared. An extra deal is dealt when it is ordered.
+    A deal is dealt ahead only while the machine's deal before it is played, with time left for
+    another deal, and only once. An extra deal is not dealt ahead.
     """
     match = play.match
     if match is None or match.phase not in DEAL_UNDER_WAY or match.by_hand:
@@ -33,7 +33,7 @@ def deal_to_prepare(play: TableMatch) -> DealId | None:
 
 
 def is_needed(play: TableMatch, deal: DealId) -> bool:
-    """Return whether the hands of a deal are still to be played."""
+    """Return whether the match needs hands of the machine for `deal`, its present or next deal."""
     match = play.match
     if match is None or match.meeting.match_id != deal.match_id:
         return False
@@ -43,20 +43,20 @@ def is_needed(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_cut_awaited(play: TableMatch, deal: DealId) -> bool:
-    """Return whether the match waits for the cut of a deal and has none.
+    """Return whether the match waits for the cut of `deal`, and no early cut is stored.
 
-    An attempt of this deal that was cut before does not count. In that case the match went back to
-    the deal before, to decide who leads after it, and begins this deal again.
+    The cut of an earlier attempt of this deal does not count. After such a cut the match can go
+    back to name the leader after the deal before, and then it begins this deal again.
     """
     at_cut = play.match is not None and play.match.phase is MatchPhase.CUT
     return at_cut and play.ahead is None and due_deal(play) == deal
 
 
 def is_match_over(play: TableMatch, match_id: str) -> bool:
-    """Return whether a match has ended at this table.
+    """Return whether the match `match_id` has ended at this table.
 
-    Its verdict ends it, and so does another match that begins here. A match that moved to another
-    table continues there, until another match begins here.
+    It has ended if its phase is OVER or SIGNED, or if another match began here. A match that moved
+    to another table counts as continuing until another match begins here.
     """
     if play.arriving is not None:
         return False  # The arriving match may be this one. It counts when it is complete.
@@ -69,10 +69,10 @@ def is_match_over(play: TableMatch, match_id: str) -> bool:
 
 
 def is_deal_over(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal has ended after the release of its hands.
+    """Return whether the play of `deal` has ended. Its hands were released at this table.
 
-    It has a result then, or it is dealt again. A deal that is played at another table is not over
-    here.
+    It is over when its result is recorded, when it is stopped or dealt again, or when the match at
+    this table is another one. A deal that is now played at another table is not over.
     """
     match = play.match
     if deal == play.played_elsewhere:
@@ -83,7 +83,7 @@ def is_deal_over(play: TableMatch, deal: DealId) -> bool:
 
 
 def is_dealt_again(play: TableMatch, deal: DealId) -> bool:
-    """Return whether a deal must be dealt again after the release of its hands."""
+    """Return whether `deal` must be dealt again, although its hands were released before."""
     match = play.match
     if match is None or DealId(match.meeting.match_id, match.deal) != deal:
         return False
@@ -97,11 +97,12 @@ _FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 
 
 class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The next deal, as the machine must deal it.
+    """The next deal for the machine, and how the machine must begin it.
 
-    `clear_first`: the last attempt gave no hands, so the cards must be cleared first.
-    `is_automatic`: that attempt was one of this deal, so the deal begins without a command.
-    `is_ahead`: it is dealt while another deal is played. `is_practice`: it belongs to no match.
+    `clear_first`: the last attempt gave no hands, so people must clear its cards first.
+    `is_automatic`: that attempt was at this deal, so the deal begins again without a command. This
+    ends after MISDEALS_BEFORE_CALL misdeals in a row.
+    `is_ahead`: the deal is dealt while another is played. `is_practice`: it belongs to no match.
     """
 
     match_id: str
@@ -115,10 +116,10 @@ class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def next_deal(
     state: TableState, play: TableMatch, practice: str, *, ahead: bool
 ) -> NextDeal | None:
-    """Return the deal to deal next, or None while the match waits for people.
+    """Return the deal that the machine must deal next, or None if the match needs none now.
 
-    `practice` is the match id of deals without a match. `ahead` is True if deals may be dealt
-    ahead.
+    Without a match, or after its sheet is signed, return a practice deal, with `practice` as its
+    match id. `ahead` is True if deals may be dealt ahead.
     """
     if play.match is None or play.match.phase is MatchPhase.SIGNED:
         last = (state.deal or 0) if state.match == practice else 0
@@ -146,5 +147,5 @@ def _new_next_deal(
 
 
 def _has_failed(state: TableState, match_id: str, deal: int) -> bool:
-    """Return whether the last attempt was at this deal and gave no hands."""
+    """Return whether the table's last attempt belongs to this deal and was a misdeal or void."""
     return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED_OUTCOMES

@@ -1,7 +1,7 @@
 """The table's state as a fold over its journal: one function for each kind of entry.
 
-Nothing else changes the state. Live values (cards fed so far) are added when the state is published
-(public/public_state.py).
+Only these functions change the state. Values without an entry, for example the cards fed so far,
+are added when the state is published (public/public_state.py).
 """
 
 from collections.abc import Callable
@@ -44,20 +44,20 @@ MAX_REMEMBERED_ANSWERS = 1000
 
 
 def fold_state(state: TableState, entry: JournalEntry) -> TableState:
-    """Return the state of the table after a journal entry. Kinds without an effect are ignored."""
+    """Return the table's state after `entry`. A kind of entry without a handler changes nothing."""
     change = _HANDLERS.get(entry.kind)
     return state if change is None else change(state, entry)
 
 
 def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
-    """Return the proofs of the attempts, with changes in the newest one."""
+    """Return the proofs in `state`, with `changes` made to the newest proof."""
     return (*state.proofs[:-1], replace(state.proofs[-1], **changes))
 
 
 def _change_of_attempt(
     rows: tuple[_Row, ...], entry: JournalEntry, **changes: Any
 ) -> tuple[_Row, ...]:
-    """Return `rows` of attempts, with changes in the row of the entry's attempt."""
+    """Return `rows` (one for each attempt), with `changes` made to the row of this attempt."""
     return tuple(replace(row, **changes) if row.attempt == entry.attempt else row for row in rows)
 
 
@@ -135,7 +135,7 @@ def _count(state: TableState, **added: int) -> TableCounters:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the numbers of attempts by deal, with one more for the deal of the entry."""
+    """Return the number of attempts at each of the last deals, with the entry's attempt added."""
     deal = entry.deal or 0
     before = state.attempts_by_deal if state.match == entry.data["match"] else {}
     others = {each: n for each, n in before.items() if each != deal}
@@ -209,15 +209,15 @@ def _on_released(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
-    """Return the played attempts without the attempt of the entry.
+    """Return all attempts in `played_attempts` except the entry's attempt.
 
-    Its record is open now, or will never be opened here.
+    The record of this attempt is published now, or will never be published here.
     """
     return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
 
 
 def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
-    """Return the set of cards that players still have after an attempt has ended, or None."""
+    """Return the set in play after the entry's attempt is over, or None if players have no set."""
     out = state.set_in_play
     return None if out is not None and out.attempt == entry.attempt else out
 
@@ -230,13 +230,13 @@ def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _end_attempt(state: TableState, entry: JournalEntry) -> TableState:
-    """Return the state after the end of an attempt. Another attempt may have begun already."""
+    """End the entry's attempt in `state`, and set phase EMPTY unless a later attempt has begun."""
     phase = MachinePhase.EMPTY if entry.attempt == state.attempt else state.phase
     return replace(state, phase=phase, set_in_play=_set_still_in_play(state, entry))
 
 
 def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
-    """Set the table's sets of cards from the configuration. The history of known sets stays."""
+    """Add the configured sets of cards to the state, except the sets that the state already has."""
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
     return replace(state, sets=fresh | state.sets)
@@ -276,7 +276,7 @@ def _on_command(state: TableState, entry: JournalEntry) -> TableState:
 
 
 def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
-    """Add to a command's stored answer the part that only its sender may read."""
+    """Add the entry's sealed data to a command's stored answer. Only the sender can open them."""
     signed = (entry.data["key"], entry.data["id"])
     known = state.answers.get(signed)
     if known is None:

@@ -1,4 +1,4 @@
-"""The match at a table, with the facts about it that the match itself does not contain."""
+"""The match at a table, with facts about this match that its own state does not contain."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
 
 
 class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
-    """A deal that is dealt before it is due, with its cut and whether its hands are held."""
+    """A deal ahead. `dealt` is the event of its complete hands, or None until they are held."""
 
     deal: int
     cut: events.SetCut
@@ -35,19 +35,19 @@ class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WithheldEvent(msgspec.Struct, frozen=True):
-    """An event of the match that is not public yet, and the number of its entry."""
+    """An event of the match that is not public yet, and the number of its journal entry."""
 
     n: int
     event: Mapping[str, Any]
 
 
 class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match that moved to the table `to`, with its last state and all its events.
+    """A match that moved from here to the table `to`: its last state here and all its events.
 
-    `first_entry` is the entry with which it began here. `n` is the entry that records the move, at
-    the time `wall` and at `at_ms` of the table's clock. `by` ordered the move, and `entered_by`
-    entered a verbal order. `earlier_proofs` are the commitments of its attempts at other tables,
-    and `moves` its earlier moves.
+    `first_entry` is the number of the entry with which the match began here. `n` is the number of
+    the entry of the move, which has the time `wall` and, by the table's clock, `at_ms`. The person
+    `by` ordered the move, and `entered_by` entered a verbal order. `earlier_proofs` are the
+    commitments of the match's attempts at other tables, and `moves` its earlier moves.
     """
 
     match: AnyMatch
@@ -64,10 +64,10 @@ class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """A match from another table, while its events are still being written into the journal.
+    """A match from another table, while its events are still being written into this journal.
 
-    `events_left` of its events are missing. The match counts only with the last of them, because a
-    daemon may die between two.
+    `events_left` is the number of events that are not written yet. The match counts only with its
+    last event, because the daemon may stop between two events.
     """
 
     match_id: str
@@ -79,17 +79,17 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
-    """The match of a table, and the things for which its people wait.
+    """The match at a table, with its times, calls, withheld events, next deal and transfers.
 
     `match` is None without a match. `attempt` is the attempt whose hands the players have. It is
-    None if no hands are out or they were drawn by hand.
+    None if the players have no hands, or have hands that people dealt.
 
     On the table's clock: `due_ms` is when the present deal became due, `phase_since_ms` when its
     phase began, and `last_event_ms` the time of the last event.
 
     `redeal_reason` is the fault for which released hands are dealt again. `ahead` is the next deal,
-    dealt while the present one is played. `waiting_times` is set when the hands of the present deal
-    are ordered out. `withheld` are events that are not public yet
+    dealt while the present deal is played. `waiting_times` is set when the release of the present
+    deal's hands is ordered. `withheld` are events that are not public yet
     (controller/match/tribute_exchange.py). `match_calls` are the calls for a referee. `events` are
     all events since the journal's entry `first_entry`.
 
@@ -122,16 +122,16 @@ class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DealId(msgspec.Struct, frozen=True, gc=False):
-    """The match and the number of a deal."""
+    """The identity of a deal: the id of its match, and its number."""
 
     match_id: str
     deal: int
 
 
 def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMatch:
-    """Return the match after an event. A refused event changes nothing.
+    """Return the table's match after `event`. A refused event does not change the match.
 
-    `time` is the wall time, for the people who are called.
+    `time` is the wall time that new calls for a referee get.
     """
     assert play.match is not None  # Events need a match.
     match, effects = step(play.match, event)
@@ -155,13 +155,13 @@ def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMat
 
 
 def dry_run(play: TableMatch, event: MatchEvent) -> StepResult:
-    """Return the result that an event would have. A refusal is among the effects."""
+    """Return the match and effects that `event` would cause. A refusal is one of the effects."""
     assert play.match is not None  # Events need a match.
     return step(play.match, event)
 
 
 def apply_ahead(play: TableMatch, time: str) -> TableMatch:
-    """Apply the events of the deal that was dealt ahead, if this deal is due now."""
+    """Apply the stored cut and hands of the deal ahead, if the match now waits for that cut."""
     ahead, match = play.ahead, play.match
     assert match is not None  # The caller has checked this.
     if ahead is None or match.suspended is not None:
@@ -178,7 +178,7 @@ def apply_ahead(play: TableMatch, time: str) -> TableMatch:
 def _match_calls(
     play: TableMatch, match: AnyMatch, effects: tuple[MatchEffect, ...], time: str
 ) -> tuple[RefereeCall, ...]:
-    """Return the open calls for a referee, and those that an event added."""
+    """Return the earlier calls of `play` and new calls from `effects`, without ended calls."""
     called = (why for effect in effects if (why := call_of_effect(effect)) is not None)
     new = (RefereeCall(seat=seat, reason=reason, since=time) for reason, seat in called)
     found: dict[tuple[str, str | None], RefereeCall] = {}
@@ -189,7 +189,7 @@ def _match_calls(
 
 
 def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str | None:
-    """Return the fault name if an event causes released hands to be dealt again, or None."""
+    """Return the name of a fault if `event` causes a redeal of released hands, otherwise None."""
     if before.phase not in DEAL_UNDER_WAY or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
@@ -198,10 +198,7 @@ def _redeal_reason(before: AnyMatch, after: AnyMatch, event: MatchEvent) -> str 
 
 
 def _waiting_times(play: TableMatch, after: AnyMatch, event: MatchEvent) -> WaitingTimes | None:
-    """Return the waiting times of this deal, as soon as the release of its hands is ordered.
-
-    Before that, return None.
-    """
+    """Return the waiting times of the present deal, or None if its release is not ordered yet."""
     if after.phase in _UNREADY_PHASES:
         return None
     ordered = isinstance(event, events.ReleaseOrdered) and after.let_go
@@ -217,7 +214,7 @@ _UNREADY_PHASES = BEFORE_RELEASE - {MatchPhase.HELD}
 
 
 def arriving_match(data: Mapping[str, Any]) -> ArrivingMatch:
-    """Return the match that an entry `taken_over` announces. Its events follow."""
+    """Return the arriving match that an entry `taken_over` announces, without its events."""
     return ArrivingMatch(
         match_id=data["match"],
         events_left=data["events"],
@@ -228,7 +225,7 @@ def arriving_match(data: Mapping[str, Any]) -> ArrivingMatch:
 
 
 def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the table with the match that an entry begins, which may be an arriving one."""
+    """Return the table's match that `entry` begins: a new match, or the match that arrives."""
     data, coming = entry.data, play.arriving
     meeting = msgspec.convert(data["meeting"], Meeting)
     match = new_match(profile, meeting, msgspec.convert(data["record"], PenaltyRecord))
@@ -244,7 +241,7 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
 def _complete_or_arriving(
     coming: ArrivingMatch, play: TableMatch, left: int, time: str
 ) -> TableMatch:
-    """Return the complete match if its last event has arrived, otherwise the arriving match."""
+    """Return the match as complete if no events are missing (`left` is 0), else as arriving."""
     if left:
         return TableMatch(arriving=replace(coming, events_left=left, match_so_far=play))
     match = play.match
@@ -255,7 +252,10 @@ def _complete_or_arriving(
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Return the table after its match left, or after its document went to a third table."""
+    """Return the table's match after its move to another table.
+
+    If the match left before, its document now goes to a different table instead.
+    """
     data = entry.data
     said: dict[str, Any] = {name: data[name] for name in ("to", "at_ms", "by")}
     said |= {"n": entry.n, "wall": entry.time, "entered_by": data.get("entered_by")}
@@ -269,7 +269,7 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
-    """Apply an entry of the machine to the present deal, or to the deal that is dealt ahead."""
+    """Apply a cut, verdict or release of the machine to the present deal or to the deal ahead."""
     assert play.match is not None  # The caller has checked this.
     event = EVENT_OF_KIND[entry.kind](entry.data)
     if play.ahead is not None and play.ahead.deal == entry.deal:
@@ -287,9 +287,9 @@ def apply_machine_entry(play: TableMatch, entry: JournalEntry) -> TableMatch:
 
 
 def _apply_cut(play: TableMatch, event: events.SetCut, entry: JournalEntry) -> TableMatch:
-    """Apply the cut of the present deal. It waits while the table is suspended.
+    """Apply the cut of the present deal, or store it for later if the table is suspended.
 
-    The cut of a deal dealt ahead belongs to the seat whose turn it was then.
+    If another seat must cut now, the cut was made early, by the seat that had to cut then.
     """
     assert play.match is not None  # The caller has checked this.
     if play.match.suspended is not None:
@@ -300,9 +300,9 @@ def _apply_cut(play: TableMatch, event: events.SetCut, entry: JournalEntry) -> T
 
 
 def _keep_cut_ahead(play: TableMatch, event: MatchEvent, deal: int | None) -> TableMatch:
-    """Keep the cut of a deal that is dealt early, until the deal before it is over.
+    """Store an early cut of `deal` until the match waits for the cut of this deal.
 
-    Earlier events do not matter.
+    Other events of the deal change nothing.
     """
     if deal is None or not isinstance(event, events.SetCut):
         return play
@@ -330,11 +330,11 @@ EVENT_OF_KIND: dict[str, Callable[[Mapping[str, Any]], MatchEvent]] = {
 _REPLACING_KINDS = frozenset({"meeting", "taken_over", "transferred"})
 """Kinds of entries that replace the match of the table."""
 CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
-"""Kinds of entries with a time of the table's clock."""
+"""Kinds of entries that get the time of the table's clock as `at_ms`."""
 
 
 def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the match of the table after an entry. Most entries do not concern it."""
+    """Return the match of the table after any entry. Most kinds of entries do not change it."""
     if entry.kind in _REPLACING_KINDS or play.arriving is not None:
         return replace(_replace_match(play, entry, profile), disqualified=disqualified_pairs(play))
     if play.match is None:
@@ -354,7 +354,7 @@ def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Table
 
 
 def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
-    """Return the match of the table after an entry that begins, moves or replaces it."""
+    """Return the table's match after an entry of _REPLACING_KINDS or during an arrival."""
     if entry.kind == "meeting":
         return begin_match(play, entry, profile)
     if entry.kind == "taken_over":
@@ -370,9 +370,7 @@ def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> T
 
 
 def disqualified_pairs(play: TableMatch) -> frozenset[tuple[str, str]]:
-    """Return the pairs that matches at this table disqualified, each as tournament event and
-    pair id.
-    """
+    """Return all pairs disqualified at this table, each as (tournament, id of the pair)."""
     match = play.match
     if not isinstance(match, GuandanMatch):
         return play.disqualified

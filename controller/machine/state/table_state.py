@@ -1,4 +1,4 @@
-"""The state of a table as values: sets, attempts, waiting times, faults and calls."""
+"""The types of a table's state: sets of cards, attempts, waiting times, faults and calls."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from controller.messages import (
 )
 
 OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_DEAL")
-"""Faults that call a person because something takes too long."""
+"""Faults that call a person because players take too long."""
 
 
 CALLING_FAULTS = frozenset(
@@ -31,11 +31,11 @@ HARMLESS_FAULTS = CALLING_FAULTS | {"PANEL_LOST", "HANDS_UNKNOWN"}
 FAULTS_TO_ACKNOWLEDGE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
 """Faults that stay until a person acknowledges them."""
 _FIRST_OTHER_CODE = 300
-"""Reasons of attempts have lower codes."""
+"""Faults that can end an attempt have lower codes."""
 
 
 def is_attempt_reason(name: str) -> bool:
-    """Return whether a fault can be the reason of an attempt's end: its code is 1xx or 2xx."""
+    """Return whether the fault `name` can end an attempt. Such faults have codes below 300."""
     return fault(name).code < _FIRST_OTHER_CODE
 
 
@@ -61,11 +61,11 @@ class SetInPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The waiting times of a deal in milliseconds.
+    """The two waiting times of a deal, in ms: for its hands, then for the order to release them.
 
-    `due_to_ready_ms` counts from the moment when the deal was due. It is 0 if its hands were ready
-    then. A redeal makes a deal due again. `ready_to_button_ms` counts from the moment when the deal
-    was due and its hands were ready, to the command that releases them.
+    `due_to_ready_ms` is the time from the moment when the deal was due until its hands were ready.
+    It is 0 if they were ready before. A redeal makes a deal due again. `ready_to_button_ms` is the
+    time from the moment when the deal was due and ready, to the command that releases the hands.
     """
 
     due_to_ready_ms: int
@@ -73,9 +73,7 @@ class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def read_waiting_times(released: Mapping[str, Any]) -> WaitingTimes | None:
-    """Return the waiting times from the data of an entry `released`, or None for a practice
-    deal.
-    """
+    """Return the waiting times in the data of an entry `released`, or None for a practice deal."""
     try:
         return msgspec.convert(released, WaitingTimes)
     except msgspec.ValidationError:
@@ -83,16 +81,16 @@ def read_waiting_times(released: Mapping[str, Any]) -> WaitingTimes | None:
 
 
 MAX_SHOWN_PROOFS = 8
-"""Proofs in the public state. All proofs are in the event log."""
+"""The number of newest proofs in the public state. The journal has all proofs."""
 
 
 FaultKey = tuple[str, str]
 
 
 class HandViewed(msgspec.Struct, frozen=True, gc=False):
-    """The record that a person saw a hand of a deal.
+    """The fact that a person viewed a hand of a deal.
 
-    `key` asked for the hand, and `by` is the person's name.
+    `key` signed the command that requested the hand, and `by` is the person's name.
     """
 
     match: str | None
@@ -105,8 +103,8 @@ class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
     """An attempt whose hands were released and whose record is not published yet.
 
     `match` is the match of the attempt, `rules_hash` the hash of its profile (hex), `first_entry`
-    the number of its first entry. `is_over`: its seed is published, so its hands may be opened when
-    the profile allows it.
+    the number of its first entry. `is_over` is True if its seed is published. Then its hands may be
+    opened as soon as the profile allows it.
     """
 
     attempt: int
@@ -177,9 +175,10 @@ _SAFE_PHASES = frozenset({MachinePhase.HELD, MachinePhase.RELEASED})
 
 
 def shown_phase(state: TableState, *, boards_up: bool) -> MachinePhase:
-    """Return the phase that people see. A fault hides every phase except safe hands.
+    """Return the phase that people see, or FAULT if a fault or a missing board stops the machine.
 
-    `boards_up` is True if both boards answer and are the right ones.
+    The phases HELD and RELEASED are shown even then, because these hands are safe. `boards_up` is
+    True if both boards answer and are the right boards.
     """
     stopped = not boards_up or any(name not in HARMLESS_FAULTS for name, _ in state.faults)
     return MachinePhase.FAULT if stopped and state.phase not in _SAFE_PHASES else state.phase

@@ -1,7 +1,7 @@
-"""Clocks of a match: pure values that receive the time and return proposals.
+"""The clocks of a match: pure functions, which return the reports that are due at a given time.
 
-duty_clocks.py has the clocks of players' duties at one table, with the clock of each duty by the
-rulebook. match_clock.py has the time of the match, and stopwatch.py what both use. `at_ms` is
-always milliseconds of one clock that does not go backwards, passed in from outside. A clock only
-proposes. A referee decides on a ruling.
+duty_clocks.py has the clocks of players' duties at one table, as the rulebook defines them.
+match_clock.py has the time of the match, and stopwatch.py what both use. The caller passes `at_ms`,
+which is always the time in ms of one clock that does not go backwards. A clock only reports. A
+referee decides on a ruling.
 """

@@ -1,4 +1,4 @@
-"""Clocks of players' duties: limits that expire one after another, until the duty is done."""
+"""Clocks that measure how long players take for a duty, for example a play or a tribute."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -17,7 +17,7 @@ ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
 
 
 class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One time limit for a duty.
+    """One time limit for a duty, and the kind of report that is due when the limit is over.
 
     The duty must be done within `within_ms` after the end of the previous limit, or after the
     start. The last millisecond of a limit is still in time. `from_warning`: the limit counts from
@@ -55,9 +55,7 @@ DutyClocks = tuple[DutyClock, ...]
 
 
 def next_due_ms(clock: DutyClock) -> int | None:
-    """Return when the next limit will expire, or None if the clock is paused or no limit is
-    left.
-    """
+    """Return the time of the next report, or None if no limit is left or the clock is paused."""
     limit = _next_limit(clock)
     if limit is None:
         return None
@@ -65,9 +63,7 @@ def next_due_ms(clock: DutyClock) -> int | None:
 
 
 def left_ms(clock: DutyClock, at_ms: int) -> int:
-    """Return how many milliseconds of the present limit are left at `at_ms`, or 0 if no limit
-    is left.
-    """
+    """Return how many ms are left at `at_ms` until the next limit is over, or 0 without a limit."""
     limit = _next_limit(clock)
     if limit is None:
         return 0
@@ -75,10 +71,9 @@ def left_ms(clock: DutyClock, at_ms: int) -> int:
 
 
 def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms`, and the reports that became due since the last tick, sorted
-    by time.
+    """Return the clock at `at_ms` and the reports due since the last tick, the oldest first.
 
-    A late, repeated or unnecessary call makes no difference: each report is returned once.
+    A late or repeated call makes no difference: each report is returned once, with its own time.
     """
     dues = []
     while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
@@ -101,10 +96,10 @@ def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ..
 
 
 def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
-    """Return the clock after a referee spoke the warning at `at_ms`.
+    """Return the clock, in which the next limit counts from the warning spoken at `at_ms`.
 
-    It changes only if the next limit counts from the warning (seed 000 A21.1) and has not expired.
-    Call `tick` first.
+    The clock stays unchanged unless `from_warning` is True for its next limit (seed 000 A21.1).
+    Call `tick` first, so that an expired limit is reported.
     """
     limit = _next_limit(clock)
     if limit is None or not limit.from_warning:
@@ -114,43 +109,41 @@ def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
 
 
 def first_due_ms(clocks: DutyClocks) -> int | None:
-    """Return the time of the next report of any clock, or None if there is none.
+    """Return the earliest time at which any clock has a report, or None if no clock will report.
 
-    One timer is enough for all clocks.
+    So one timer is enough for all clocks.
     """
     moments = (next_due_ms(clock) for clock in clocks)
     return min((moment for moment in moments if moment is not None), default=None)
 
 
 def tick_all(clocks: DutyClocks, at_ms: int) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
-    """Return all clocks at `at_ms`, and the reports that became due since the last tick, sorted
-    by time.
-    """
+    """Return all clocks at `at_ms` and all reports due since the last tick, the oldest first."""
     ticked = [tick(clock, at_ms) for clock in clocks]
     dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
     return tuple(clock for clock, _ in ticked), tuple(dues)
 
 
 def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
-    """Return all clocks paused, because play is suspended (暂停).
+    """Return all clocks, paused from `at_ms` on, because play is suspended (暂停).
 
-    Clocks are paused once. The caller must know whether several reasons apply.
+    One `resume_all` ends several pauses. The caller must check whether another reason remains.
     """
     return tuple(replace(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks)
 
 
 def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
-    """Return all clocks running again, because play continues (继续比赛)."""
+    """Return all clocks, running again from `at_ms` on, because play continues (继续比赛)."""
     return tuple(replace(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks)
 
 
 def remove_done(
     clocks: DutyClocks, duty: ClockDuty, seat: Seat | None = None, side: Side | None = None
 ) -> DutyClocks:
-    """Return the clocks without those of a duty that is done.
+    """Return `clocks` without the clocks of `duty`, because players have done this duty.
 
-    `seat` and `side` are those that did the duty. Without both, the duty of any seat counts. Call
-    `tick_all` first, so that a late duty is still reported.
+    With `seat` or `side`, only the clocks of this seat or side are removed. Call `tick_all` first,
+    so that a late duty is still reported.
     """
     return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side))
 
@@ -158,10 +151,9 @@ def remove_done(
 def restart_all_from_warning(
     clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
 ) -> DutyClocks:
-    """Return all clocks, with those of one duty restarted from the warning that a referee spoke
-    at `at_ms`.
+    """Return all clocks, after `restart_from_warning` for each clock of `duty`.
 
-    `restart_from_warning` does this for one clock.
+    With `seat`, only the clock of this seat is changed.
     """
     return tuple(
         restart_from_warning(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock
@@ -170,7 +162,7 @@ def restart_all_from_warning(
 
 
 def clocks_for_duty(clocks: DutyClocks, duty: ClockDuty) -> Iterable[DutyClock]:
-    """Return those of the clocks that measure the time for this duty."""
+    """Return the clocks that measure the time for `duty`."""
     return (clock for clock in clocks if clock.duty == duty)
 
 
@@ -187,12 +179,12 @@ def _next_limit(clock: DutyClock) -> ClockLimit | None:
 def play_clock(
     profile: GuandanProfile, seat: Seat, at_ms: int, *, called: bool, first_lead: bool = False
 ) -> DutyClock | None:
-    """Return the clock for one play or pass of `seat`, or None if the rulebook has none.
+    """Return the clock for one play or pass of `seat`, or None if this play has no time limit.
 
-    The clock runs from `at_ms` on. It reports a warning when the time is over, and then a
-    violation, which takes the turn away and ends the clock (seed 000 A21.1; 003 R4.6 has only a
-    time). `called`: a referee counts the seconds (读秒), which mode `on_call` needs. `first_lead`:
-    the deal's first play, for which the opening may have its own limit (seed 003 R4.6).
+    The clock runs from `at_ms` on. It reports a warning when the time is over, and later a
+    violation, for which the seat loses its turn (seed 000 A21.1; 003 R4.6 has only a time).
+    `called` is True if a referee counts the seconds (读秒). In the mode `on_call` only such a play
+    has a clock. `first_lead`: the deal's first play, which may have the opening's own limit.
     """
     rules = profile.clocks
     wanted = {"off": False, "on_call": called, "every_play": True}[rules.play_clock]
@@ -208,19 +200,20 @@ def play_clock(
 
 
 def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
-    """Return the clock for counting and sorting (理牌), or None if the rulebook has none.
+    """Return the clock for counting and sorting (理牌), or None if the profile has no limit for it.
 
-    The clock runs from the release of the hands on. Tribute opens when all four have counted, or
-    when this time is over. It is no offence. From a machine 27 cards come at once, but seed 000
-    A21.2 assumes sorting while drawing, so this is provisional.
+    The clock runs from `at_ms`, the release of the hands. Tribute begins when all four have
+    counted, or when this time is over, which is no offence. Provisional: seed 000 A21.2 assumes
+    that players sort while they draw, but a machine gives 27 cards at once.
     """
     return _single_limit_clock(profile, "sort", "clocks.sort_s", "sort_over", at_ms)
 
 
 def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
-    """Return the clock from the release of the hands to the first lead, or None if there is none.
+    """Return the clock for the time to the first lead, or None if the profile has no such limit.
 
-    The time includes counting, tribute and return. Source: seed 003 R4.6.
+    The time begins at the release of the hands and includes counting, tribute and return.
+    Source: seed 003 R4.6.
     """
     return _single_limit_clock(
         profile, "opening", "clocks.opening_s", "opening_over", at_ms, "delay_play"
@@ -228,11 +221,11 @@ def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
 
 
 def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> DutyClocks:
-    """Return a clock for each payer of tribute, which runs from `at_ms` on.
+    """Return a clock for each payer of tribute, or () if the profile has no limit for tribute.
 
-    Tribute opens then, because all four have counted, or the sorting time is over. The clock
-    reports a warning when the time is over, and a violation for each further delay (seed 000
-    A21.2).
+    The clocks run from `at_ms` on, when tribute begins: all four have counted, or the sorting time
+    is over. A clock reports a warning when the time is over, and a violation for each further delay
+    (seed 000 A21.2).
     """
     return tuple(
         clock
@@ -242,7 +235,7 @@ def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int
 
 
 def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock | None:
-    """Return the clock for the return card of `giver`, or None if the rulebook has none.
+    """Return the clock for the return card of `giver`, or None if the profile has no limit for it.
 
     The clock runs from `at_ms` on, when `giver` got the tribute. Warning and violations are as for
     the tribute (seed 000 A21.2).
@@ -253,8 +246,9 @@ def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock 
 def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
     """Return a clock for each side, which measures how late the side is after the announced start.
 
-    It ends when both players of the side are seated. A late side loses by default if the rulebook
-    demands it (seed 003 R6.1, 004 C). Otherwise the tournament's regulations decide (seed 000 A20).
+    The caller removes a side's clock when both its players are seated. A late side loses by default
+    if the rulebook demands it (seed 003 R6.1, 004 C). Otherwise the tournament's regulations decide
+    (seed 000 A20). The result is () if the rulebook has no such limit.
     """
     if not profile.clocks.late_s:
         return ()
@@ -293,7 +287,7 @@ def _single_limit_clock(
     at_ms: int,
     offence: ClockOffence | None = None,
 ) -> DutyClock | None:
-    """Return a clock with one limit for all four players, or None if the profile has no limit."""
+    """Return a clock for all four players with the limit `key`, or None if this limit is 0."""
     limit = _clock_limit(profile, key, kind, offence)
     if not limit.within_ms:
         return None

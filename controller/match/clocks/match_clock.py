@@ -1,7 +1,7 @@
-"""The time of a match: the area's clock, and the time that was added for this table (补时).
+"""The time of a match: one clock for all tables of an area, and time added for one table (补时).
 
-All tables of an area start, pause and continue together, by the same stamps (seed 000 A14.2.3–4,
-003 N4.3–4, 004 CN5). The clock of a match without a time limit runs too, and reports nothing.
+All tables of an area start, pause and continue at the same times (seed 000 A14.2.3–4, 003 N4.3–4,
+004 CN5). The clock of a match without a time limit also runs, but it reports nothing.
 """
 
 from typing import Literal
@@ -37,10 +37,10 @@ class ClockMark(msgspec.Struct, frozen=True, gc=False):
 
 
 class TableStop(msgspec.Struct, frozen=True, gc=False):
-    """An interruption at this table only, while the clock of the area ran.
+    """An interruption at one table only, which does not stop the clock of the whole area.
 
-    `to_ms` is None while the stop continues. `reason` is a fault's name, a count or a long ruling,
-    from the table's journal.
+    `to_ms` is None while the interruption continues. `reason` is the name of a fault, or a word for
+    a count or a long ruling.
     """
 
     reason: str
@@ -49,20 +49,20 @@ class TableStop(msgspec.Struct, frozen=True, gc=False):
 
 
 class AreaClockStop(msgspec.Struct, frozen=True, gc=False):
-    """A pause of the clock of the whole area (全区停表): its reason, and who ordered it."""
+    """A pause of the clock of the whole area (全区停表): the reason, and who ordered the pause."""
 
     reason: str | None = None
     by: str | None = None
 
 
 UNKNOWN_AREA_STOP = AreaClockStop()
-"""A stop that an older program wrote, without details."""
+"""A pause of the area without details, as an older program recorded it."""
 
 
 class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A proposal to add `add_ms` to this table's time, because the table was stopped (`stops`).
+    """A proposal to add `add_ms` to this table's time, because of the interruptions `stops`.
 
-    A person must grant it.
+    A person with the role `needs` must decide about it.
     """
 
     add_ms: int
@@ -73,13 +73,13 @@ class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The clock of one match at one table.
+    """The clock of one match at one table: its time limit, its pauses and its added time.
 
-    `limit_ms` is 0 if the match has no time limit. `margin_ms`: with this time left or less no deal
-    begins. `chief_ms`: only the chief may add more than this in total. `watch` is None before the
-    start. `marks` are sorted by remaining time, longest first, and `told` is the number of `marks`
-    that were reported. `stops_deals`: the end of time ends a running deal at once (即行结束).
-    `area_stop`: the command by which the area is paused now.
+    `limit_ms` is 0 if the match has no time limit. No deal begins if only `margin_ms` or less is
+    left. Only the chief may add more than `chief_ms` in total. `watch` is None before the start.
+    `marks` are sorted by remaining time, longest first, and `told` is the number of `marks` that
+    were reported. `stops_deals`: the end of time ends a running deal immediately (即行结束).
+    `area_stop` has the reason and the person of the present pause of the area, if it is paused.
     """
 
     limit_ms: int
@@ -119,9 +119,9 @@ def new_match_clock(profile: GuandanProfile) -> MatchClock:
 
 
 def start(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Start the clock at `at_ms`, together with the clocks of the whole area, and return it.
+    """Return the clock, started at `at_ms` together with the whole area.
 
-    A running clock stays unchanged.
+    A clock that was started before stays unchanged.
     """
     return clock if clock.watch is not None else replace(clock, watch=Stopwatch(at_ms))
 
@@ -129,7 +129,7 @@ def start(clock: MatchClock, at_ms: int) -> MatchClock:
 def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
     """Return the clock, paused at `at_ms` together with the whole area.
 
-    A paused clock stays unchanged.
+    A clock that is paused or not started stays unchanged.
     """
     if clock.watch is None or clock.watch.is_paused:
         return clock
@@ -137,21 +137,21 @@ def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP
 
 
 def resume(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock running again from `at_ms`, because the area continues (继续比赛)."""
+    """Return the clock, running again from `at_ms` on with the whole area (继续比赛)."""
     if clock.watch is None:
         return clock
     return replace(clock, watch=stopwatch.resume(clock.watch, at_ms), area_stop=None)
 
 
 def stopped_since_ms(clock: MatchClock) -> int | None:
-    """Return the time at which the whole area was paused, or None if it is not paused."""
+    """Return the time at which the present pause of the area began, or None without a pause."""
     if clock.watch is None or not clock.watch.is_paused:
         return None
     return clock.watch.pauses[-1].from_ms
 
 
 def left_ms(clock: MatchClock, at_ms: int) -> int | None:
-    """Return the time that the match has left at `at_ms`, or None if it has no time limit.
+    """Return the ms that the match has left at `at_ms`, or None if it has no time limit.
 
     The result is 0 when time is up (比赛时间到).
     """
@@ -161,27 +161,27 @@ def left_ms(clock: MatchClock, at_ms: int) -> int | None:
 
 
 def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether enough time is left at `at_ms` to begin a further deal.
+    """Return whether more than `margin_ms` is left at `at_ms`, so that a deal may begin.
 
-    A deal begins with the release of its hands (seed 003 N4.4). No deal may begin with
-    `ending.last_start_margin_s` or less to go. An extra deal (加打一副) does not depend on time.
+    A deal begins with the release of its hands (seed 003 N4.4). The result is True without a time
+    limit. The caller must except an extra deal (加打一副), which does not depend on time.
     """
     left = left_ms(clock, at_ms)
     return left is None or left > clock.margin_ms
 
 
 def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether a running deal stops and does not count, because the time of the match is
-    over.
+    """Return whether time is up at `at_ms` and the rulebook stops even a deal in progress.
 
-    By the text of seed 000 A14.2.3–4 it does (即行结束). With `ending.at_time = "finish_started"` a
-    deal that has begun is played to its end (seed 003 N4.4, 004 CN5).
+    By the text of seed 000 A14.2.3–4 the deal must stop (即行结束) and does not count. With
+    `ending.at_time = "finish_started"` a deal that has begun is played to its end (seed 003 N4.4,
+    004 CN5).
     """
     return clock.stops_deals and left_ms(clock, at_ms) == 0
 
 
 def next_due_ms(clock: MatchClock) -> int | None:
-    """Return when the next announcement is due, or None if there is none or the clock is paused."""
+    """Return the time of the next announcement, or None if none is left or the clock is stopped."""
     if clock.watch is None or clock.told >= len(clock.marks):
         return None
     left = clock.marks[clock.told].left_ms
@@ -189,18 +189,17 @@ def next_due_ms(clock: MatchClock) -> int | None:
 
 
 def last_announcement(clock: MatchClock) -> ClockReportKind | None:
-    """Return the last announcement that is still valid, or None if there is none.
+    """Return the last announcement about the time left, or None before the first announcement.
 
-    It concerns no single person. Added time cancels it.
+    An announcement that added time has postponed does not count.
     """
     return clock.marks[clock.told - 1].kind if clock.told else None
 
 
 def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, ...]]:
-    """Return the clock at `at_ms`, and the reports that became due since the last tick, sorted
-    by time.
+    """Return the clock at `at_ms` and the reports due since the last tick, the oldest first.
 
-    A late, repeated or unnecessary call makes no difference: each report is returned once.
+    A late or repeated call makes no difference: each report is returned once, with its own time.
     """
     dues = []
     while (moment := next_due_ms(clock)) is not None and moment <= at_ms:
@@ -211,16 +210,19 @@ def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, 
 
 
 def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
-    """Return the clock after its table was stopped at `at_ms`. The area's time continues."""
+    """Return the clock with an interruption of this table from `at_ms` on.
+
+    The clock is unchanged if the table is already stopped.
+    """
     if clock.stops and clock.stops[-1].to_ms is None:
         return clock
     return replace(clock, stops=(*clock.stops, TableStop(reason, at_ms)))
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the match clock after the table's interruption ended at `at_ms`.
+    """Return the clock after the present interruption of this table has ended at `at_ms`.
 
-    The clock is unchanged if the table was not stopped.
+    The clock is unchanged if the table is not stopped.
     """
     if not clock.stops or clock.stops[-1].to_ms is not None:
         return clock
@@ -229,9 +231,10 @@ def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
 
 
 def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
-    """Return how much of the match's time an interruption at the table has cost until `at_ms`.
+    """Return how many ms of the match's time passed in the interruption `stop` until `at_ms`.
 
-    A stop costs nothing while the area was paused too, or if time was up when it began.
+    The time while the area was paused does not count. If time was up before the interruption began,
+    the result is 0.
     """
     began = _elapsed_ms(clock, stop.from_ms)
     if began >= clock.limit_ms + clock.added_ms:
@@ -240,10 +243,9 @@ def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
 
 
 def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
-    """Return a proposal to add the time that this table lost by interruptions, or None if none
-    is missing.
+    """Return a proposal to add the time lost by interruptions, or None if no time must be added.
 
-    A match without a time limit never misses any.
+    The result is None if all lost time was added before, or if the match has no time limit.
     """
     costly = tuple(stop for stop in clock.stops if cost_ms(clock, stop, at_ms))
     missing = sum(cost_ms(clock, stop, at_ms) for stop in costly) - clock.added_ms
@@ -258,15 +260,15 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
 
 
 def added_time_authority(clock: MatchClock, add_ms: int) -> AddedTimeAuthority:
-    """Return the role that may add `add_ms`: the chief if the total exceeds the limit."""
+    """Return "chief" if `add_ms` raises the clock's added time above `chief_ms`, else "referee"."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
 
 
 def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
     """Return the clock with `add_ms` more time for this table.
 
-    A negative number corrects an earlier grant. Announcements that the new time postpones are
-    reported again. Call `tick` first.
+    A negative number corrects time that was added before. Announcements that the added time
+    postpones will be reported again. Call `tick` first.
     """
     longer = replace(clock, added_ms=max(0, clock.added_ms + add_ms))
     left = left_ms(longer, at_ms) or 0

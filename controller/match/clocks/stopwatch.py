@@ -1,4 +1,4 @@
-"""A stopwatch that can be paused, as the history of its pauses, and the reports of clocks."""
+"""A stopwatch that stores its pauses, and the type of the reports that all clocks return."""
 
 from typing import Literal
 
@@ -16,21 +16,19 @@ class WatchPause(msgspec.Struct, frozen=True, gc=False):
 
 
 class Stopwatch(msgspec.Struct, frozen=True, gc=False):
-    """A stopwatch that starts at `starts_ms`, which may be in the future, and stands still in
-    its pauses.
-    """
+    """A stopwatch that starts at `starts_ms`, perhaps in the future, and stops in its pauses."""
 
     starts_ms: int
     pauses: tuple[WatchPause, ...] = ()
 
     @property
     def is_paused(self) -> bool:
-        """Return whether the stopwatch is paused now."""
+        """Return whether the stopwatch is paused: its last pause has not ended."""
         return bool(self.pauses) and self.pauses[-1].to_ms is None
 
 
 def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
-    """Return the stopwatch paused from `at_ms` on. A paused stopwatch stays unchanged."""
+    """Return the stopwatch, paused from `at_ms` on. A paused stopwatch stays unchanged."""
     if watch.is_paused:
         return watch
     ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
@@ -38,7 +36,7 @@ def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
 
 
 def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
-    """Return the stopwatch running again from `at_ms` on. A running stopwatch stays unchanged."""
+    """Return the stopwatch, running again from `at_ms` on. A running stopwatch stays unchanged."""
     if not watch.is_paused:
         return watch
     *before, last = watch.pauses
@@ -47,9 +45,9 @@ def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
 
 
 def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
-    """Return how long the stopwatch has run until `at_ms`, without its pauses.
+    """Return how many ms the stopwatch has run until `at_ms`. Pauses do not count.
 
-    The result is 0 before its start.
+    The result is 0 before the start of the stopwatch.
     """
     stood = 0
     for pause in stopwatch.pauses:
@@ -60,7 +58,7 @@ def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
 
 
 def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
-    """Return when the stopwatch will have run for `duration_ms`, or None if a pause comes first."""
+    """Return when `watch` has run for `duration_ms`, or None if a pause without end comes first."""
     moment = watch.starts_ms + duration_ms
     for pause in watch.pauses:
         from_ms = max(pause.from_ms, watch.starts_ms)
@@ -102,13 +100,13 @@ ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
 
 
 class ClockReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A clock's report that a time limit or an announcement was due at `at_ms`.
+    """The report of a clock: at `at_ms` a time limit ended, or an announcement was due.
 
-    The match may have been asked later. `seat` and `side` are those concerned, or None for all
-    four. `offence`: the offence that a referee should check, or None for an announcement. `step`:
-    which overrun of the same clock this is (1, 2, …), as a charge requires it. `key`: the rule of
-    the profile, with its `article`, which is None for a provisional value. Without a key it is a
-    custom of halls that no rulebook has.
+    `tick` may return the report later. `seat` and `side` are those concerned, or None for all four.
+    `offence` is the offence that a referee should check, or None if the report names none. `step`
+    is the number of this overrun of the same clock (1, 2, …), as a charge requires it. `key` is the
+    rule of the profile, and `article` its article, or None for a provisional value. A report
+    without `key` follows a custom of halls that no rulebook has.
     """
 
     kind: ClockReportKind

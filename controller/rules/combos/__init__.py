@@ -1,1 +1,1 @@
-"""The combinations (牌型): reading of cards, comparison of two plays, and their notation."""
+"""Combinations of cards (牌型): their kinds, which play is higher, and plays as text."""

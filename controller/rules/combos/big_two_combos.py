@@ -1,7 +1,7 @@
-"""The combinations of Big Two: the reading of a play, and the comparison of two plays.
+"""The combinations of Big Two: which one a play forms, and which of two plays is higher.
 
-If ranks are equal, suits decide (seed 002 A9.1). A play has at most one reading, because there are
-no wild cards and the seed has no declarations.
+If ranks are equal, suits decide (seed 002 A9.1). The cards of a play form at most one combination,
+because there are no wild cards and the seed has no declarations.
 """
 
 from collections import Counter
@@ -89,13 +89,12 @@ class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def size(self) -> int:
-        """Return the number of cards of the play."""
+        """Return the number of cards in the combination."""
         return len(self.faces)
 
 
 def single_value(face: Face) -> tuple[int, int]:
-    """Return the value of a card that is played alone: its rank (3 lowest, 2 highest), then its
-    suit.
+    """Return the value of a single card: its rank (3 lowest, 2 highest), then its suit.
 
     Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3. Source: seed 002 A9.1–2.
     """
@@ -106,7 +105,7 @@ def single_value(face: Face) -> tuple[int, int]:
 def readings(
     cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> tuple[BigTwoCombo, ...]:
-    """Return the one combination that the cards form, or an empty tuple if they form none.
+    """Return the combination that the cards form, as a tuple of one, or () if they form none.
 
     A pack of 52 cards has no joker and no face twice. A play with a joker or with equal faces is
     therefore no combination.
@@ -126,7 +125,7 @@ def readings(
 def can_beat(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if `challenger` can be compared with `on_table` and is higher."""
+    """Return True if `challenger` has a kind that may follow `on_table`, and is higher."""
     return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
         on_table
     )
@@ -135,9 +134,9 @@ def can_beat(
 def can_follow(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
-    """Return True if the kinds of two plays allow a comparison.
+    """Return True if the kind of `challenger` may follow the kind of `on_table`.
 
-    Plays of the same kind fit. If `five_cards` is "one_class", five cards may follow any five. A9.4
+    A kind may follow itself. If `five_cards` is "one_class", five cards may follow any five. A9.4
     ranks the kinds, against the wording of A7 (provisional). Source: seed 002 A7, A9.3.
     """
     if combos.five_cards == "one_class" and challenger.kind in FIVE_CARD_KINDS:
@@ -146,8 +145,8 @@ def can_follow(
 
 
 def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
-    """Return a sort key for plays: the kind (only for five cards), then rank and suit of the
-    deciding card.
+    """Return a sort key: the higher combination has the greater key. The key has the kind (only for
+    five cards), then the rank and the suit of the deciding card.
     """
     place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
     return place, combo.rank, combo.suit
@@ -173,7 +172,7 @@ def _read_five_cards(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwo
 
 
 def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[Face, ...] | None:
-    """Return five cards in the order of a straight, or None if they are no straight.
+    """Return the five cards `laid` in the order of a straight, or None if they form no straight.
 
     A straight has no A and 2 in the middle.
     """
@@ -187,9 +186,9 @@ def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[F
 
 
 def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
-    """Return a combination whose deciding card is the highest of `deciding`.
+    """Return a combination of `faces`, with the rank and suit of the highest card in `deciding`.
 
-    In a run the last card decides, at its rank in the run. The last card is never a 2 or a low ace.
+    If only the last card of a straight decides, it is never a 2 or a low ace.
     """
     rank, suit = max(map(single_value, deciding))
     return BigTwoCombo(kind, rank, suit, faces)
@@ -226,7 +225,7 @@ _KEY_OF_KIND: dict[BigTwoKind, str] = {
 
 
 def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
-    """Return a rule by its key, with the text and the source that apply under `profile`.
+    """Return the rule that has the key `rule`, with its text and source under `profile`.
 
     Raises KeyError for an unknown key.
     """
@@ -234,7 +233,7 @@ def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
 
 
 def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
-    """Return the rule that decides between two plays of the same kind."""
+    """Return the rule by which two plays of the kind `kind` are compared."""
     if kind not in _KEY_OF_KIND:
         return cite_big_two_rule("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
     key = _KEY_OF_KIND[kind]
@@ -258,7 +257,10 @@ _DECK = composition(1, jokers=False)
 
 
 def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
-    """Return the ruling on `play` as a lead, or on the play `on`. Raises QuestionError."""
+    """Judge whether `play` may follow the play `on`. If `on` is None, judge `play` as a lead.
+
+    Return the answer with its reasons. Raises QuestionError.
+    """
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)
     table, lying = (None, None) if below is None else _judge_one_play(profile, below)

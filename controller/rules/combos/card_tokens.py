@@ -1,4 +1,4 @@
-"""Parts of typed plays: text split into suits, ranks and jokers, and the errors for bad input."""
+"""The tokens of a play as text (suits, ranks, jokers), and the errors for text that is no play."""
 
 import re
 import unicodedata
@@ -12,16 +12,16 @@ from controller.words import Words, WordsError
 
 
 class QuestionError(WordsError):
-    """An error for a question that cannot be judged.
+    """The error for a question about a play that the program cannot answer.
 
     `words` is one line for people, and str() is its English text.
     """
 
 
 class NotationError(QuestionError):
-    """An error for a text that is not a play.
+    """The error for a text that is not a play.
 
-    The message is one line. `place` is the place of the mistake in characters, from 1.
+    The message is one line. `place` is the position of the mistake in characters, from 1.
     """
 
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
@@ -43,7 +43,7 @@ def printable_text(text: str) -> str:
 
 
 def place_of(text: str, index: int) -> int:
-    """Return the place of a character as a person counts, from 1.
+    """Return the position of the character `text[index]`, as a person counts characters from 1.
 
     Combining characters do not count. An example is the variation selector that a telephone's
     keyboard puts after ♠.
@@ -52,11 +52,11 @@ def place_of(text: str, index: int) -> int:
 
 
 class CardToken(msgspec.Struct, frozen=True, gc=False):
-    """One sign of a typed play, at `text[begin:end]`: a suit, a rank, or a whole card such as a
-    joker.
+    """One token of a play as text: a suit, a rank, or a whole card such as a joker.
 
-    `text`: the normalised characters in capitals. A suit is one of the letters S, H, C, D, a sign,
-    or a Chinese word. `face`: a joker or the wild card.
+    `begin` and `end` are its position in the play. `text`: the normalised characters in capitals. A
+    suit is one of the letters S, H, C, D, a sign, or a Chinese word. `face`: a joker or the wild
+    card.
     """
 
     text: str
@@ -144,18 +144,21 @@ _WHICH_JOKER_WORDS = Words(
 
 
 def normalise_text(text: str) -> str:
-    """Return text with wide letters made narrow, in capitals. Every character keeps its place."""
+    """Return text in capitals, with full-width characters replaced by normal ones.
+
+    Every character keeps its position.
+    """
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 
 
 def rank_of_sign(sign: str) -> int | None:
-    """Return the natural rank that `sign` means ("5", "10", "T", "五"), or None."""
+    """Return the natural rank of `sign` ("5", "10", "T", "五"), or None if it is no rank."""
     return _RANKS.get(sign)
 
 
 def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
-    """Return a typed play as a list of words, each a list of one or more tokens.
+    """Split the text of a play into words, and return each word as a list of its tokens.
 
     `jokers`: the cards include jokers. Without jokers, SJ is the jack of spades. `level`: the rank
     that 参谋 and similar words mean, whose heart is 逢人配. With None these words are refused.
@@ -168,9 +171,9 @@ def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[Car
 
 
 def is_small_or_jack(word: list[CardToken]) -> bool:
-    """Return True if every token of a word is SJ: the small joker, or the jack of spades.
+    """Return True if every token of a word is SJ, which is the small joker or the jack of spades.
 
-    The word then has no other joker that shows the meaning of SJ.
+    No other joker in the word then shows which of these two cards SJ is.
     """
     return all(token.text == _SJ for token in word)
 

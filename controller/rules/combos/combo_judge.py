@@ -1,6 +1,6 @@
-"""Rulings on typed plays: whether a play is legal, the reasons, and the kinds that a play contains.
+"""The judging of plays that people type: whether a play is legal, and why.
 
-judge_play() rules on plays of Guandan and of Big Two. judge_contained_kinds() is for wrong leads in
+judge_play() judges plays of Guandan and of Big Two. judge_contained_kinds() is for wrong leads in
 Guandan.
 """
 
@@ -48,9 +48,7 @@ from controller.rules.ranks import LEVEL_VALUE, is_joker, is_wild, natural_rank,
 
 
 def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
-    """Return texts for people about one combination that a play can form, with its cards in
-    order.
-    """
+    """Return the reading `combo` of `play` as texts for people, with the cards in order."""
     name = COMBO_NAMES[combo.kind]
     if combo.rank == LEVEL_VALUE or not is_joker(combo.faces[0]):
         decides = rank_text(level if combo.rank == LEVEL_VALUE else combo.rank)
@@ -89,7 +87,7 @@ def show_declaration(declaration: ComboDeclaration | None) -> DeclaredCombo | No
 
 
 def bare_card_texts(play: TypedPlay) -> tuple[str, ...]:
-    """Return the cards of a play that were written without a suit, as texts."""
+    """Return the rank, as text, of each card of `play` that a person typed without a suit."""
     return tuple(
         rank_text(natural_rank(face))
         for face, bare in zip(play.faces, play.bare, strict=True)
@@ -133,7 +131,7 @@ def judge_play(
     declare: str | None = None,
     on_declare: str | None = None,
 ) -> PlayRuling:
-    """Return the ruling whether `play` may be led, or may follow the play `on` if that is given.
+    """Judge whether `play` may follow the play `on`. If `on` is None, judge `play` as a lead.
 
     `profile`: a loaded profile, or the name of a rulebook. `level`: a natural rank (2…14, None in
     Big Two). `declare` and `on_declare`: the players' declarations of the two plays. Plays and
@@ -168,9 +166,9 @@ def judge_play(
 
 
 def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) -> ContainedKinds:
-    """Return the kinds of combination that can be formed from the cards of an exposed play.
+    """Return the kinds of combination that the cards of the wrong lead `play` can form.
 
-    Raises as `judge_play` does. Source: seed 000 A16.3.1.
+    All cards together form no combination. Raises as `judge_play` does. Source: seed 000 A16.3.1.
     """
     profile = load_profile(profile) if isinstance(profile, str) else profile
     if isinstance(profile, BigTwoProfile):
@@ -198,7 +196,7 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
 
 
 def _require_level(level: int | None) -> int:
-    """Return the level of a Guandan question. Raises QuestionError unless it is a rank 2…14."""
+    """Return `level`, or raise QuestionError if it is not a rank from 2 to 14."""
     if level not in SUIT_RANKS:
         raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",
@@ -208,7 +206,7 @@ def _require_level(level: int | None) -> int:
 
 
 def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
-    """Return the number of the set's wild cards that are in none of the plays."""
+    """Return how many of the two wild cards are in none of the `plays`. None is no play."""
     shown = sum(is_wild(face, level) for play in plays if play for face in play.faces)
     return max(0, _WILDS - shown)
 
@@ -216,10 +214,10 @@ def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
 def _legality(
     combo: Combo | None, lying: Combo | None, *, leads: bool
 ) -> tuple[bool, tuple[str, ...]]:
-    """Return whether a play is legal, and the rules that decide this.
+    """Return whether `combo` may be played, and the keys of the rules that decide this.
 
     The rules that make the cards a combination are not included. `lying`: the combination on the
-    table.
+    table. `leads`: no play is on the table.
     """
     if combo is None:
         return False, ()

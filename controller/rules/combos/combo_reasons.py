@@ -1,4 +1,4 @@
-"""The reasons of a ruling: rules for reading a play, and for comparing two plays.
+"""The reasons for the judgement of a play: the rules on combinations and on their comparison.
 
 Rules are keys of combo_rules.COMBO_RULES.
 """
@@ -45,7 +45,7 @@ _COMPARISON_RULES: dict[ComboKind, tuple[str, ...]] = {
 
 
 def rules_of_kind(combo: Combo, level: int) -> Iterator[str]:
-    """Yield the rules that make the cards of a play the combination `combo`."""
+    """Yield the keys of the rules that make the cards of a play the combination `combo`."""
     yield combo.kind
     if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
         yield "long_bomb"
@@ -63,9 +63,10 @@ def rules_of_choice(
     declaration: ComboDeclaration | None,
     table: Combo | None = None,
 ) -> Iterator[str]:
-    """Yield the rules that choose the first of several combinations that the same cards can form.
+    """Yield the keys of the rules that select the reading `left[0]` as the one that counts.
 
     `found`: all readings of the play. `left`: the readings that remain after the declaration.
+    `table`: the combination on the table.
     """
     if declaration:
         lower = "declared_lower" if left[0].wild_faces else "declared_plain"
@@ -78,7 +79,7 @@ def rules_of_choice(
 
 
 def prefer_kind_on_table(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
-    """Return the combinations that an undeclared play can form, first those of the table's kind.
+    """Return the readings `left` of an undeclared play, those of the kind of `table` first.
 
     Only readings of the highest class move. Otherwise a play that can follow would not be read as
     one that follows (provisional).
@@ -100,7 +101,7 @@ def _rules_of_preference(counts: Combo, other: Combo, table: Combo | None) -> It
 
 
 def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
-    """Yield the rules by which `challenger` beats `table` or does not."""
+    """Yield the keys of the rules that decide whether `challenger` beats `table`."""
     kinds = {challenger.kind, table.kind}
     bombs = [combo for combo in (challenger, table) if combo.kind == "bomb"]
     if "joker_bomb" in kinds:
@@ -130,7 +131,7 @@ def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
 
 
 def broken_rule(cards: Sequence[Face], level: int) -> str:
-    """Return the key of the rule in COMBO_RULES that cards break if they are no combination."""
+    """Return the key (of COMBO_RULES) of the rule that explains why `cards` are no combination."""
     sorted_cards = sort_cards(cards, level)
     if any(map(is_joker, cards)):
         if _uses_wild_as_joker(sorted_cards, len(cards)):
@@ -150,7 +151,7 @@ def broken_rule(cards: Sequence[Face], level: int) -> str:
 
 
 def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
-    """Return True if the cards would be a combination if a wild card could be a joker."""
+    """Return True if the cards would be a combination if a wild card could replace a joker."""
     jokers = [
         dict(pattern.groups)
         for pattern in PATTERNS.get(size, ())
@@ -164,9 +165,9 @@ def _uses_wild_as_joker(cards: SortedCards, size: int) -> bool:
 
 
 def _mistake_patterns() -> Iterator[tuple[str, RankGroups]]:
-    """Yield patterns that look like combinations but are none, each with the rule that they break.
+    """Yield patterns that resemble combinations, each with the key of the rule that it breaks.
 
-    They are too long, too short, or go past the A.
+    The patterns are too long, too short, or go past the A.
     """
     for top in range(ACE + 1, ACE + 4):
         yield "straight_wraps", sequence_groups(top, 5)
@@ -189,10 +190,10 @@ for _rule, _groups in _mistake_patterns():
 
 
 def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) -> Iterator[str]:
-    """Yield the rules that explain which suits were assumed for cards typed without a suit.
+    """Yield the keys of the rules that explain the assumed suits of cards typed without a suit.
 
     `combo`: the combination that the play counts as. `hearts`: number of wild cards that neither
-    play shows. The rules are keys of combo_rules.COMBO_RULES.
+    play shows.
     """
     plain = [(face, bare) for face, bare in _faces_with_bare(play) if not is_wild(face, level)]
     written_suits = {face // len(RANKS) for face, bare in plain if not bare}
@@ -208,8 +209,8 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
 def contained_notes(
     play: TypedPlay, kinds: tuple[ComboKind, ...], level: int, hearts: int
 ) -> Iterator[str]:
-    """Yield the names of notes about assumed suits, if other suits would allow other
-    combinations.
+    """Yield the keys of the rules to cite if other suits, for the cards typed without a suit, would
+    give other kinds of combination than `kinds`.
     """
     if "straight_flush" not in kinds and any(
         "straight_flush" in contained_kinds(_as_if_of_suit(play, suit, level), level)
@@ -221,7 +222,7 @@ def contained_notes(
 
 
 def contained_kinds_as_written(play: TypedPlay, level: int) -> tuple[ComboKind, ...]:
-    """Return the kinds that a play contains, without a straight flush that needs assumed suits."""
+    """Return the kinds of combination in a play. A straight flush counts only with typed suits."""
     kinds = contained_kinds(play.faces, level)
     written = [face for face, bare in _faces_with_bare(play) if not bare or is_wild(face, level)]
     if "straight_flush" in kinds and "straight_flush" not in contained_kinds(written, level):
@@ -234,9 +235,9 @@ def _faces_with_bare(play: TypedPlay) -> Iterator[tuple[Face, bool]]:
 
 
 def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
-    """Return the cards of a play; those typed without a suit get the suit `suit`.
+    """Return the cards of a play, with `suit` as the suit of each card typed without a suit.
 
-    No such card becomes wild.
+    A level card that would become wild is left out.
     """
     return tuple(
         face
@@ -250,8 +251,9 @@ def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
 def _may_be_wild(
     play: TypedPlay, level: int, hearts: int, read: Callable[[tuple[Face, ...]], object]
 ) -> bool:
-    """Return True if the play would be another combination with wild cards for its level cards
-    of unknown suit.
+    """Return True if `read` returns another result when level cards without a suit count as wild.
+
+    At most `hearts` of these cards count as wild.
     """
     wild = HEARTS * len(RANKS) + level - 2
     faces, left = list(play.faces), hearts

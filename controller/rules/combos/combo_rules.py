@@ -1,4 +1,4 @@
-"""The rules that a ruling on combinations depends on (combo_rules.toml), with their articles.
+"""The rules by which combinations are judged (combo_rules.toml), with their articles.
 
 If the rulebook of a profile does not state a rule, the rule is cited from a rulebook that states
 it, and is provisional. A rule that no rulebook states is also provisional.
@@ -34,7 +34,7 @@ class ComboRule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
 
 
 class CitedRule(msgspec.Struct, frozen=True, gc=False):
-    """A rule that a ruling gives as its reason, with the article of the requested profile.
+    """A rule that is cited as a reason when a play is judged, with its article under one profile.
 
     `provisional`: the rulebook of the profile does not state the rule.
     """

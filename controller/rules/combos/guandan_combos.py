@@ -1,6 +1,6 @@
-"""The combinations (牌型) of Guandan: the kinds, the readings of cards, and the comparison.
+"""The combinations (牌型) of Guandan: their kinds, their order, and those that given cards form.
 
-There are ten kinds. A reading is one way to count a set of cards as a combination.
+There are ten kinds. A reading is one way to count the cards of a play as a combination.
 """
 
 from collections import Counter
@@ -64,7 +64,7 @@ SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", 
 
 
 class Combo(msgspec.Struct, frozen=True, gc=False):
-    """One reading of a play: a combination that its cards can form.
+    """A combination that the cards of a play can form: one reading of the play.
 
     `rank` decides within a kind. For singles, pairs, triples, bombs and the triple of a full house,
     it is the value in level order (controller/rules/ranks.py). For straights, tubes, plates and
@@ -112,7 +112,7 @@ class ComboPattern(msgspec.Struct, frozen=True, gc=False):
 
 
 def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
-    """Return `length` consecutive ranks that end with `top`, each with `each` cards.
+    """Return `length` consecutive ranks, the last of them `top`, with `each` cards of each rank.
 
     The A comes below the 2 (000 A4.7: A2345). Above the A the ranks begin again with 2. Such a
     sequence is no combination, but the program needs it to name the mistake.
@@ -123,12 +123,11 @@ def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
 
 
 def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
-    """Return the ranks that wild cards must replace so that the cards fill `groups`.
+    """Return the ranks that the wild cards must take to complete `groups`, or None if they cannot.
 
-    Return None if the cards cannot fill `groups`. `have`: the number of natural cards of each
-    natural rank. `wilds`: the number of wild cards. Natural and wild cards together must be as many
-    as the groups take. A card outside all groups therefore leaves one place too many open. A wild
-    card is never a joker (seed 000 A7.2).
+    `have`: the number of natural cards of each natural rank. `wilds`: the number of wild cards.
+    Natural and wild cards together must be as many as the groups take. A card outside all groups
+    therefore leaves one place too many open. A wild card is never a joker (seed 000 A7.2).
     """
     lacking = tuple(rank for rank, count in groups for _ in range(count - have.get(rank, 0)))
     if len(lacking) != wilds or any(rank in JOKER_RANKS for rank in lacking):
@@ -175,14 +174,14 @@ _SPECIAL_BOMBS: dict[ComboKind, int] = {"straight_flush": 11, "joker_bomb": 99}
 
 
 def bomb_class(combo: Combo) -> int:
-    """Return a number that orders bombs by strength. It is 0 for a combination that is no bomb."""
+    """Return the strength class of a bomb as a number, or 0 for a combination that is no bomb."""
     if combo.kind == "bomb":
         return 2 * combo.size
     return _SPECIAL_BOMBS.get(combo.kind, 0)
 
 
 def compare_key(combo: Combo) -> tuple[int, int]:
-    """Return a sort key: the greater of two combinations has the greater key.
+    """Return a sort key for combinations: the combination that wins has the greater key.
 
     The order is: ordinary combinations, bombs of 4 cards, of 5 cards, straight flushes, bombs of 6
     to 10 cards, joker bomb. Within a class the rank decides, and suits never count (seed 000 A8.1).
@@ -209,7 +208,7 @@ _UNDECLARED_PREFERENCE: dict[ComboKind, int] = {"plate": -1}
 
 
 class SortedCards(msgspec.Struct, frozen=True, gc=False):
-    """The cards of a play, split into wild and other cards, and how many others have each rank."""
+    """The wild cards of a play, its other cards, and the number of other cards of each rank."""
 
     wild_cards: tuple[Face, ...]
     natural_cards: tuple[Face, ...]
@@ -229,7 +228,7 @@ def sort_cards(cards: Sequence[Face], level: int) -> SortedCards:
 
 
 def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
-    """Return all combinations that the cards can form, the default one first.
+    """Return all combinations that the cards can form. Without a declaration the first counts.
 
     A wild card stands for any card except a joker (seed 000 A7.2). Wild cards without any other
     card are level cards. Readings differ in kind, in rank or in the ranks of the replaced cards,
@@ -261,7 +260,7 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
 
 
 def must_be_declared(found: Sequence[Combo]) -> bool:
-    """Return True if the player had to declare the combination when playing the cards.
+    """Return True if a declaration is required, because readings of the highest class differ.
 
     `found`: all readings of the play. If only one reading is of the highest class, no declaration
     is needed. Otherwise the wild card fits either end, either triple, or a tube and a plate (seed
@@ -311,7 +310,7 @@ def _combo(
 
 
 def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[int, ...]]:
-    """Return a sort key that is greatest for the default reading.
+    """Return a sort key: an undeclared play counts as the reading with the greatest key.
 
     If wild cards may be a pair of any rank, they preferably count as level cards.
     """

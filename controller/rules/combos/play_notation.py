@@ -1,6 +1,6 @@
-"""The notation of plays and declarations: parsing of typed text, and suits for bare cards.
+"""Parsers for typed plays and declarations, and a function that adds missing suits.
 
-A bare card is written without a suit. It gets a suit that changes nothing in the ruling.
+A bare card is written without a suit. It gets a suit that does not change how a play is judged.
 """
 
 import re
@@ -29,18 +29,18 @@ from controller.words import Words
 
 
 def faces_of(rank: int) -> tuple[Face, ...]:
-    """Return all faces of a natural rank: four faces, or one for a joker."""
+    """Return the faces of a natural rank: one for each suit, or the one face of a joker."""
     return tuple(face for face in range(FACE_COUNT) if natural_rank(face) == rank)
 
 
 def assign_suits(
     faces: Sequence[Face | None], ranks: Sequence[int], level: int | None, deck: Sequence[int]
 ) -> tuple[Face, ...]:
-    """Return `faces` with each None replaced by a face that has the rank at its place in `ranks`.
+    """Return `faces` with each None, a card without a suit, replaced by a face of its rank.
 
-    The new face has the suit that is rarest in the play, so that no straight flush results. Hearts
-    of the level, which would be wild, are used last. `deck`, the number of each of the 54 faces,
-    must have enough cards of every rank.
+    `ranks`: the natural rank of every card. A chosen face has the suit that is rarest in the play,
+    so that no straight flush results. Hearts of the level, which would be wild, are chosen last.
+    `deck`, the number of each of the 54 faces, must have enough cards of every rank.
     """
     used = Counter(face for face in faces if face is not None)
     suits = Counter(face // len(RANKS) for face in used.elements())
@@ -62,7 +62,7 @@ class TypedPlay(msgspec.Struct, frozen=True, gc=False):
     """A play that a person typed: its cards in the written order.
 
     `bare`: True for a card without a suit. Bare cards also have suits in `faces`, chosen so that
-    they change nothing in the ruling.
+    they do not change how the play is judged.
     """
 
     faces: tuple[Face, ...]
@@ -70,7 +70,10 @@ class TypedPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class _TypedCard(msgspec.Struct, frozen=True, gc=False):
-    """A card written as `text[begin:end]`. `rank` is natural. `face`: None without a suit."""
+    """One card in the text of a play, where it is written as `text[begin:end]`.
+
+    `rank`: the natural rank. `face`: None if the card is written without a suit.
+    """
 
     begin: int
     end: int
@@ -104,13 +107,13 @@ def parse_play(
     suits_decide: bool = False,
     other_play: TypedPlay | None = None,
 ) -> TypedPlay:
-    """Return the play that a person wrote as `text`.
+    """Return the cards of the play that a person typed as `text`, such as "KK66 H2".
 
     `deck`: the number of each of the 54 faces. Cards without a suit get suits that make neither a
     straight flush nor a wild card, unless nothing else is left. `level`, a natural rank, defines
     which hearts are wild. With None there are no wild cards. `suits_decide`: a card without a suit
     is refused. `other_play` is another play of the same deal: both plays together may not use more
-    cards than the deck has. Raises NotationError, one line.
+    cards than the deck has. Raises NotationError, one line, if `text` is no such play.
     """
     cards = _parse_cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, level=level)
     if not cards:
@@ -125,7 +128,7 @@ def parse_play(
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:
-    """Return the natural ranks written as `text`, which contains no suits. Raises NotationError."""
+    """Return the natural ranks of the cards in `text`. Suits are ignored. Raises NotationError."""
     return tuple(
         card.rank for card in _parse_cards(text, jokers=True, suits_decide=True, level=None)
     )
@@ -143,7 +146,7 @@ def parse_typed_level(text: str) -> int:
 
 
 def play_text(play: TypedPlay) -> str:
-    """Return a play as people write it. `parse_play` reads the text as the same play."""
+    """Return the text of a play. `parse_play` returns the same play for this text."""
     return " ".join(
         rank_text(natural_rank(face)) if bare else face_text(face)
         for face, bare in zip(play.faces, play.bare, strict=True)
@@ -159,14 +162,14 @@ def _parse_cards(
 ) -> list[_TypedCard]:
     written = split_tokens(text, jokers=jokers, level=level)
     if jokers:
-        _refuse_jacks(text, written)
+        _refuse_ambiguous_sj(text, written)
     return [
         card for word in written for card in _cards_of_word(text, word, suits_decide=suits_decide)
     ]
 
 
-def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
-    """Raise NotationError for "SJ" if it could mean the jack of spades. "SJ" is the small joker."""
+def _refuse_ambiguous_sj(text: str, written: Sequence[list[CardToken]]) -> None:
+    """Raise NotationError if "SJ" in the text could mean the small joker or the jack of spades."""
     letters = any(token.is_suit_letter for word in written for token in word)
     for word in written:
         if letters and is_small_or_jack(word):
@@ -181,9 +184,9 @@ def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
 def _cards_of_word(
     text: str, tokens: list[CardToken], *, suits_decide: bool
 ) -> Iterator[_TypedCard]:
-    """Yield the cards that one word of a typed play names.
+    """Yield the cards that are written in one word of a typed play.
 
-    The suit of each rank is before or after the rank.
+    In one word, every suit comes before its ranks, or every suit comes after them.
     """
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
@@ -204,7 +207,7 @@ def _cards_of_word(
         if head.suit is not None and not ranks:
             raise _notation_error(text, head, _NO_CARD)
         if head.suit is not None and not suits_decide:
-            _refuse_no_run(text, head, ranks)
+            _require_sequence(text, head, ranks)
         cards += _cards_of_group(group)
     yield from cards if forward else cards[::-1]
 
@@ -225,9 +228,9 @@ def _span(tokens: Iterable[CardToken]) -> tuple[int, int]:
     return min(token.begin for token in every), max(token.end for token in every)
 
 
-def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> None:
-    """Raise NotationError if the ranks that share one written suit are no sequence."""
-    if _is_run([token.rank for token in ranks if token.rank is not None]):
+def _require_sequence(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> None:
+    """Raise NotationError if one suit is written for `ranks` that are no sequence."""
+    if _is_sequence([token.rank for token in ranks if token.rank is not None]):
         return
     begin, end = _span((suit, *ranks))
     part = ranks[0].end if suit.begin == begin else ranks[0].begin
@@ -239,8 +242,8 @@ def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> No
     raise NotationError(text, begin, end, says)
 
 
-def _is_run(ranks: Sequence[int]) -> bool:
-    """Return True if the ranks only rise or only fall, with gaps that wild cards can fill.
+def _is_sequence(ranks: Sequence[int]) -> bool:
+    """Return True if the ranks only rise or only fall, and two wild cards can fill all gaps.
 
     The A may be high or low.
     """
@@ -256,9 +259,9 @@ def _is_run(ranks: Sequence[int]) -> bool:
 def _refuse_too_many(
     text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: TypedPlay | None
 ) -> None:
-    """Raise NotationError for the first card of which the deck has too few.
+    """Raise NotationError for the first card that occurs more often than the deck allows.
 
-    `beside`: another play of the same deal, whose cards are used too.
+    `beside`: another play of the same deal. Its cards are counted too.
     """
     also = zip(beside.faces, beside.bare, strict=True) if beside else ()
     faces, ranks = Counter[Face](), Counter[int]()
@@ -272,17 +275,17 @@ def _refuse_too_many(
             faces[card.face] += 1
             if faces[card.face] > deck[card.face]:
                 raise _notation_error(
-                    text, card, _too_few_words(deck[card.face], face_text(card.face), both)
+                    text, card, _too_many_copies(deck[card.face], face_text(card.face), both)
                 )
         of_rank = sum(deck[face] for face in faces_of(card.rank))
         if ranks[card.rank] > of_rank:
-            raise _notation_error(text, card, _too_few_words(of_rank, rank_text(card.rank), both))
+            raise _notation_error(text, card, _too_many_copies(of_rank, rank_text(card.rank), both))
 
 
-def _too_few_words(count: int, what: str, both: bool) -> Words:
-    """Return the error text for a card of which the deck has only `count`.
+def _too_many_copies(count: int, what: str, both: bool) -> Words:
+    """Return the error text for more than `count` copies of `what`, the text of a card or rank.
 
-    `both`: two plays together use too many.
+    The deck has `count` copies. `both`: two plays together have more.
     """
     if not count:
         return _NO_JOKERS
@@ -324,7 +327,7 @@ class ComboDeclaration(msgspec.Struct, frozen=True, gc=False):
     ranks: tuple[int, ...] | None
 
     def allows(self, combo: Combo) -> bool:
-        """Return True if the combination `combo` is one that the player declared."""
+        """Return True if the combination `combo` fits what the player declared."""
         return (self.kind is None or combo.kind == self.kind) and (
             self.ranks is None or sorted(map(natural_rank, combo.faces)) == sorted(self.ranks)
         )
@@ -367,9 +370,10 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
 
 
 def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int, ...] | None:
-    """Return the ranks of a sequence that is written by its two ends, such as "3-7".
+    """Return one rank for each card of the range `part`, such as "3-7", or None for other text.
 
-    Return None if `part` is not written so.
+    A range with two equal ends counts as other text. `kind` and `cards`, the number of cards in the
+    play, decide how often each rank occurs.
     """
     ends = _ENDS_PATTERN.fullmatch(part)
     if ends is None:

@@ -1,4 +1,4 @@
-"""The values of which a ruling on combinations consists. They become JSON, for both card games."""
+"""The parts of a play ruling (the answer whether a play is legal), as values that become JSON."""
 
 import msgspec
 
@@ -7,11 +7,11 @@ from controller.rules.profile import Profile
 
 
 class RulingPart(msgspec.Struct, frozen=True, gc=False):
-    """The base class of all values in a ruling."""
+    """The base class of all parts of a play ruling."""
 
 
 class LaidCard(RulingPart, frozen=True):
-    """A card in its place in a play.
+    """One card of a play as text. A wild card also has the text of the card that it replaces.
 
     `stands_for`: the card that this wild card replaces, else None. Neither text has a suit if the
     card was written without one, or if it stands for any suit.
@@ -21,15 +21,15 @@ class LaidCard(RulingPart, frozen=True):
     stands_for: str | None = None
 
     def __str__(self) -> str:
-        """Return "♠7", or "8(♥2)" for a wild card."""
+        """Return a text such as "♠7", or "8(♥2)" for the wild card ♥2 that replaces an 8."""
         return self.card if self.stands_for is None else f"{self.stands_for}({self.card})"
 
 
 class ComboReading(RulingPart, frozen=True):
     """One combination that the cards of a play can form, as texts for people.
 
-    `cards`: in the order in which they count and are laid. `decides`: the rank that decides within
-    the kind.
+    `cards`: in the order in which they count and are laid. `decides`: the rank that decides between
+    two combinations of this kind.
     """
 
     kind: str
@@ -50,11 +50,11 @@ class DeclaredCombo(RulingPart, frozen=True):
 
 
 class JudgedPlay(RulingPart, frozen=True):
-    """One play: all combinations that its cards can form, and the one that counts.
+    """One play, with all combinations that its cards can form, and the combination that is judged.
 
-    `bare`: the cards that were written without a suit. `default` counts if the player declared
-    nothing. `counts_as` counts after the declaration. Either is None if the cards are no
-    combination. `declaration_due`: the player had to declare.
+    `bare`: the cards that were written without a suit. `default`: the combination that counts
+    without a declaration. `counts_as`: the combination that counts after the declaration. Each is
+    None if the cards do not form it. `declaration_due`: the player had to declare.
     """
 
     play: str
@@ -68,11 +68,11 @@ class JudgedPlay(RulingPart, frozen=True):
 
 
 class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
-    """The ruling whether a play is legal, with the reasons.
+    """The answer to the question whether a play is legal, with the reasons.
 
-    `table`: the play that `play` must beat, None if `play` is a lead. `event`: the event whose
-    regulations override the rulebook. `provisional`: at least one reason is in no article of the
-    rulebook or the regulations.
+    `table`: the play that `play` must beat, None if `play` is a lead. `event`: the tournament with
+    regulations that override the rulebook. `provisional`: at least one reason is in no article of
+    the rulebook or the regulations.
     """
 
     profile: str
@@ -88,7 +88,7 @@ class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
 
 
 class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
-    """The kinds of combination in a wrong play. The player must lead the kind that is named."""
+    """The kinds of combination in the cards of an illegal lead. An opponent selects one kind."""
 
     profile: str
     event: str | None
@@ -110,7 +110,7 @@ def make_ruling(
     legal: bool,
     reasons: tuple[CitedRule, ...],
 ) -> PlayRuling:
-    """Return the ruling, with one sentence in each language that states the result."""
+    """Return a play ruling with these parts, and with its result as a sentence in each language."""
     en, zh = _ruling_sentence(play, table, legal)
     everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
     return PlayRuling(

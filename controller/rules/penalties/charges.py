@@ -1,4 +1,4 @@
-"""A charge: the alleged offence, the person who pointed it out, and the time.
+"""A charge: the alleged offence, the person or clock that reported it, and the time.
 
 Source: seed 000 A15.1, A15.3.6, A15.3.8. A right to a penalty can lapse, for example if nobody
 pointed out the offence at once. This module never decides whether it has lapsed. It returns the
@@ -23,7 +23,7 @@ LapseReason = Literal["not_at_once", "outsider", "acted_first", "exploited"]
 
 
 class Charge(Incident, frozen=True, kw_only=True, gc=False):
-    """An offence that is reported to a referee.
+    """An accusation: an offence that a person or a clock reports to a referee.
 
     `at_ms`: the time of the offence, not the time when it was pointed out. `kind`: the way of
     committing it, from the offence's list. `step`: how often a clock has run out for this offence
@@ -47,9 +47,7 @@ class Charge(Incident, frozen=True, kw_only=True, gc=False):
     step: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a seat that does not belong to the accused side, and a repetition number below
-        1.
-        """
+        """Refuse a seat that is not on the accused side, and a `step` (1, 2, …) below 1."""
         if self.seat is not None and side_of(self.seat) != self.side:
             raise ValueError(f"seat {self.seat} does not play for {self.side}")
         if self.step is not None and self.step < 1:
@@ -84,10 +82,7 @@ _NOT_BY_A_PLAYER = {"referee": "referee_alone", "outsider": "outsider_alone"}
 
 
 def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
-    """Return the article by which `reason` ends the right to a penalty.
-
-    Return None if the rulebook has no such article (provisional).
-    """
+    """Return the article by which a penalty lapses for `reason`, or None if there is none."""
     if profile.penalties.catalogue != "000":
         return None
     return f"A15.3.8{'①②③④'[list(_LAPSE_TESTS).index(reason)]}"

@@ -1,4 +1,4 @@
-"""The catalogue of offences and their penalties, which is read from offences.toml.
+"""The catalogue of offences and of their penalties. It is read from offences.toml.
 
 The rulebooks punish different offences. `penalties.catalogue` of a profile selects the rulebook,
 which this package calls the text. If a text does not mention an offence, the penalties of seed 000
@@ -62,9 +62,7 @@ class OffenceLadder(ProfileTable, frozen=True):
     counted_at: tuple[CountedParty, ...] = ()
 
     def counted_for_step(self, step: int) -> CountedParty:
-        """Return the party (player, pair or side) whose offences decide step number `step`,
-        from 0.
-        """
+        """Return the party for which step `step` (from 0) counts offences: player, pair or side."""
         return self.counted_at[step] if self.counted_at else self.counted
 
 
@@ -103,8 +101,9 @@ class Offence(ProfileTable, frozen=True):
     trait: OffenceTrait | None = None
 
     def __post_init__(self) -> None:
-        """Refuse steps that are missing or have no penalty, and steps whose offences nobody
-        counts.
+        """Refuse a ladder with no step, an empty step, or a step that has a penalty twice.
+
+        `scope` and `counted_at` must also fit the number of steps.
         """
         own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
         for where, ladder in (("", self._common_ladder()), *own):
@@ -126,7 +125,7 @@ class Offence(ProfileTable, frozen=True):
         return OffenceLadder(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
     def ladder(self, text: CatalogueNumber) -> OffenceLadder:
-        """Return the steps of penalties that the rulebook `text` has for the offence."""
+        """Return the offence's own ladder for rulebook `text`, or else the ladder of seed 000."""
         return self.own.get(text) or self._common_ladder()
 
 
@@ -145,17 +144,17 @@ def find_offence(name: str) -> Offence:
 
 
 def remedy_words(profile: GuandanProfile, name: str) -> Words:
-    """Return the text that describes what happens to the cards after an offence.
+    """Return the text about what happens to the cards after the offence with the id `name`.
 
-    It does not depend on the ruling.
+    The text does not depend on the ruling.
     """
     return find_offence(name).ladder(profile.penalties.catalogue).remedy
 
 
 def catalogue_words(kind: str, name: str) -> Words:
-    """Return the words for the penalty, reason or effect that is called `name`.
+    """Return the words for `name` from the table of words `kind` in offences.toml.
 
-    `kind`: the table of words in offences.toml. Raises LookupError if there are none.
+    Kinds are, for example, "penalty", "why" and "effect". Raises LookupError without such words.
     """
     return _offences_file().words[kind][name]
 

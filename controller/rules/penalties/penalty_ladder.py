@@ -1,4 +1,4 @@
-"""The legal penalties for a charge, which depend on the earlier penalties of the pair.
+"""The legal penalties for a charge, which depend on earlier penalties in the record.
 
 An offence has a ladder of penalties, one step for each repetition. Earlier penalties can raise the
 penalty further. legal_penalties() is the entry point. The functions that begin with `count_` count
@@ -37,10 +37,11 @@ EarlierCount = Callable[[PenaltyRecord, Charge, Offence], int | None]
 
 
 def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return how many earlier violations the accused pair has in this round.
+    """Return how often the pair already got the penalty "violation" in this round.
 
-    For a disturbance, earlier disturbances count too. Seed 000 A15.3.3 ①: the limit is the second
-    time of either. A first disturbance is never raised (None).
+    Return None if the charge is for the pair's first disturbance in this round. The penalty is then
+    not raised. For a later disturbance, the earlier disturbances count too. Seed 000 A15.3.3 ①:
+    the limit is the second violation or disturbance.
     """
     before = earlier_entries(record, charge, "pair", "round")
     disturbs = row.trait == "disturbance"
@@ -52,9 +53,10 @@ def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int
 
 
 def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return how many warnings for play out of turn the side has since its last such foul.
+    """Return how often the side was already warned for play out of turn in this deal.
 
-    Only warnings in this deal count. Return None for any other offence. Source: seed 003 R6.2.
+    Return None if the charge is for another kind of offence. After a foul for the same offence, the
+    count begins again at 0. Source: seed 003 R6.2.
     """
     if row.trait != "out_of_turn":
         return None
@@ -68,9 +70,9 @@ def count_warnings_out_of_turn(record: PenaltyRecord, charge: Charge, row: Offen
 
 
 def count_hidden_cards(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return how often the side has hidden cards in this match.
+    """Return how often the side hid cards earlier in this match.
 
-    Return None for any other offence. Source: seed 003 R6.3.
+    Return None if the charge is for another kind of offence. Source: seed 003 R6.3.
     """
     if row.trait != "hidden":
         return None
@@ -82,10 +84,7 @@ def count_hidden_cards(record: PenaltyRecord, charge: Charge, row: Offence) -> i
 def counter_of_penalty(
     penalty: Penalty, counted: Literal["pair", "side"], scope: CountScope
 ) -> EarlierCount:
-    """Return a function that counts the earlier penalties of one kind.
-
-    It counts the penalties of the same pair or side within `scope`.
-    """
+    """Return a function that counts how often a pair or side got `penalty` earlier in `scope`."""
 
     def count(record: PenaltyRecord, charge: Charge, row: Offence) -> int:
         return sum(
@@ -143,9 +142,9 @@ def _first_of_each_penalty(found: Iterable[LegalPenalty]) -> tuple[LegalPenalty,
 def _step_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge, row: Offence
 ) -> tuple[LegalPenalty, ...]:
-    """Return the penalties of the step that the offence has reached.
+    """Return the penalties of the ladder step that applies to the charged offence.
 
-    The step is counted from the record, or a clock gives it.
+    The step follows from earlier offences in the record, or a clock has set it in the charge.
     """
     ladder = row.ladder(profile.penalties.catalogue)
     at, number = _reached_step(record, charge, row, ladder)
@@ -169,7 +168,7 @@ def _step_penalties(
 def _reached_step(
     record: PenaltyRecord, charge: Charge, row: Offence, ladder: OffenceLadder
 ) -> tuple[int, int]:
-    """Return the highest step (from 0) that the offence has reached, and the number of offences."""
+    """Return the index of the ladder step to apply, and how often the offence occurred so far."""
 
     def nth(at: int) -> int:
         before = earlier_entries(record, charge, ladder.counted_for_step(at), ladder.scope)
@@ -232,7 +231,7 @@ def _add_direct_foul(
 def _put_foul_first_if_harmed(
     charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
 ) -> LegalPenalties:
-    """Return the penalties `step`, after a foul if the offence harmed the other side.
+    """Return the penalties `step`, with `foul` first if the offence did harm and is a direct foul.
 
     Source: seed 000 A15.3.3 ②.
     """
@@ -242,9 +241,9 @@ def _put_foul_first_if_harmed(
 def _hidden_card_penalties(
     profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
 ) -> LegalPenalties:
-    """Return the penalties for hiding cards.
+    """Return the penalties `step` for hiding cards, changed as the profile's rulebook requires.
 
-    Under seed 000 it is a foul if the offence did harm. Other texts have a fixed penalty, which
+    Under seed 000 hiding is a foul if it did harm. Other texts have a fixed penalty, which
     does not depend on harm. Seed 003 R6.3: levels. Seed 004 D: disqualification. Under such a text
     there is no warning and no violation.
     """
@@ -299,9 +298,9 @@ def _offence_reason(template: str, row: Offence) -> Words:
 
 
 class LadderRung(msgspec.Struct, frozen=True):
-    """A rule that replaces a repeated penalty `below` by the higher penalty `above`.
+    """A rule: the penalty `below` becomes the higher penalty `above` after enough repetitions.
 
-    `limit`: the key of the profile with the number of repetitions.
+    `limit`: the key of the profile with the number of repetitions. `count` counts earlier cases.
     """
 
     below: Penalty
@@ -330,8 +329,9 @@ LADDER_RUNGS = (
 def _raised_by_record(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge, one: LegalPenalty
 ) -> tuple[LegalPenalty, ...]:
-    """Return the higher penalties that replace a penalty because of earlier penalties, lowest
-    first.
+    """Return the higher penalties that replace `one` because of earlier penalties, lowest first.
+
+    The result is empty if the penalty is not raised.
     """
     raised: tuple[LegalPenalty, ...] = ()
     penalty, row = one.penalty, find_offence(charge.offence)

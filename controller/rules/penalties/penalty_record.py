@@ -1,4 +1,4 @@
-"""The record of penalties: all penalties that were applied, and a search among them.
+"""The record of penalties: all penalties that were applied, and functions that search it.
 
 The record belongs to pairs and persons, not to a table, and is carried into their next match.
 Counters are never stored. They are counted from the record when they are needed.
@@ -22,7 +22,7 @@ CountScope = Literal["occasion", "deal", "match", "round", "event"]
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An offence: the offender, the place and the time.
+    """One offence, with the offender, and the match, deal and time in which it happened.
 
     `seat` and `person` are None if the pair committed the offence, for example by coming late.
     `match` is unique in its round. `deal` counts from 1 in its match, and is 0 before the first
@@ -56,9 +56,10 @@ PenaltyRecord = tuple[PenaltyEntry, ...]
 def earlier_entries(
     record: PenaltyRecord, incident: Incident, counted: CountedParty, scope: CountScope
 ) -> PenaltyRecord:
-    """Return the recorded penalties of the same player, pair or side within `scope`.
+    """Return the entries of `record` with the same offender as `incident` and in the same `scope`.
 
-    `counted` selects player, pair or side. The result is empty for the scope "occasion".
+    The offender is the player, pair or side (`counted`). With the scope "deal", for example, the
+    entries of the same deal are returned. The result is empty for the scope "occasion".
     """
     if scope == "occasion":
         return ()

@@ -27,7 +27,7 @@ class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
 
 
 class LevelUp(msgspec.Struct, frozen=True, gc=False, tag="level_up"):
-    """The consequence that `side` climbs by `steps` levels at once.
+    """The consequence that `side` climbs by `steps` levels immediately.
 
     The deal keeps its level. Source: seed 003 R6.
     """
@@ -37,7 +37,7 @@ class LevelUp(msgspec.Struct, frozen=True, gc=False, tag="level_up"):
 
 
 class LevelDown(msgspec.Struct, frozen=True, gc=False, tag="level_down"):
-    """The consequence that `side` falls by `steps` levels at once.
+    """The consequence that `side` falls by `steps` levels immediately.
 
     The deal keeps its level. Source: seed 003 R6.3.
     """
@@ -68,9 +68,9 @@ class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
 
 
 class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
-    """The consequence that `seat` may not lead or follow.
+    """The consequence that `seat` loses its turn once, or for a whole trick (圈).
 
-    It applies to the whole trick (圈), or once in the trick. Source: seed 000 A15.3.2.
+    The seat may neither lead nor follow. Source: seed 000 A15.3.2.
     """
 
     seat: Seat
@@ -86,7 +86,7 @@ ProfileKeys = tuple[str, ...]
 def consequences_of(
     profile: GuandanProfile, charge: Charge, legal_penalty: LegalPenalty
 ) -> tuple[Consequences, ProfileKeys]:
-    """Return the consequences of a penalty, and the keys of the profile that define them."""
+    """Return the consequences of `legal_penalty`, and the profile's keys that they depend on."""
     effects: Consequences = ()
     keys: ProfileKeys = ()
     if legal_penalty.penalty == "foul":
@@ -107,7 +107,7 @@ def consequences_of(
 
 
 def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
-    """Return the text for one consequence of a penalty.
+    """Return the text for `effect`, which is one consequence of a penalty.
 
     `earlier`: the number of the deal that the consequence is for, if a later deal is in progress.
     """
@@ -131,7 +131,10 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
-    """Return the name of a penalty; without a penalty, name the rights that were lost."""
+    """Return the name of a penalty.
+
+    If the penalty is "none", but a turn or a hand is lost, return the names of these losses.
+    """
     lost = []
     for effect in effects:
         if isinstance(effect, TurnLost):
@@ -166,9 +169,7 @@ ProposalAuthority = Literal["referee", "chief"]
 
 
 class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One ruling on a charge that the program proposes.
-
-    A person decides.
+    """A possible ruling on a charge (an accusation), which a person accepts or not.
 
     `needs`: the role that may give it. `article`: the article of the penalty, None if the rulebook
     has none. `provisional`: a part of the ruling is only proposed and in no rulebook. `effects`:
@@ -190,7 +191,7 @@ class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def propose_penalties(
     profile: GuandanProfile, record: PenaltyRecord, charge: Charge
 ) -> tuple[PenaltyProposal, ...]:
-    """Return the rulings that the rules allow for a charge, the usual one first.
+    """Return proposals for all rulings that the rules allow for a charge, the usual one first.
 
     The usual one is the penalty of the ladder. A foul or a higher penalty needs the chief, and so
     does every choice except the first (seed 000 A15.2). If the right to a penalty may have lapsed,
@@ -233,7 +234,7 @@ def propose_penalties(
 def discretionary_proposal(
     profile: GuandanProfile, charge: Charge, penalty: Penalty
 ) -> PenaltyProposal:
-    """Return a proposal of the penalty that the chief chose freely. Source: seed 000 A15.3.7."""
+    """Return a proposal with the penalty that the chief chose freely. Source: seed 000 A15.3.7."""
     row, text = find_offence(charge.offence), catalogue_words("why", "discretion")
     article = "A15.3.7" if profile.penalties.catalogue == "000" else None
     way = LegalPenalty(
@@ -261,7 +262,7 @@ def _ladder_proposals(
 def _settled_proposal(
     profile: GuandanProfile, charge: Charge, why: Literal["settled_closed", "settled_recognised"]
 ) -> PenaltyProposal:
-    """Return a proposal without a penalty for a case that the players settled.
+    """Return a proposal to give no penalty, because the players settled the case.
 
     Source: seed 000 A15.3.6, 004 rule B.
     """
@@ -291,7 +292,7 @@ def _make_proposal(
 
 
 def _reason_line(way: LegalPenalty, language: Literal["en", "zh"]) -> str:
-    """Return one line: the reason, the penalty, and its article.
+    """Return one line about the penalty `way`: its reason, its name and its article.
 
     If there is no article, the line states that the penalty is only a proposal.
     """

@@ -1,1 +1,1 @@
-"""Files for the root of a chip."""
+"""Files for the root folder of a chip's file system."""

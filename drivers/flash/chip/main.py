@@ -1,9 +1,9 @@
-"""/main.py of a chip: selects one of two firmwares, and gives a technician the prompt.
+"""The file /main.py of a chip, which runs one of two stored firmwares or returns to the prompt.
 
-A firmware is in the folder `a` or `b`, as the package `firmware`. The file `slot` names the one to
-run: `a`; or `a b 1`: b is on trial with one start left, then a runs again. A failed firmware is
-restarted; on trial, the previous one starts. One that cannot be loaded, with no other left, leads
-to the prompt. The file `failed` has the reason.
+A firmware is in the folder `a` or `b`, as the package `firmware`. The file `slot` names the folder
+to run: `a`; or `a b 1`: b is on trial with one start left, then a runs again. A failed firmware is
+restarted. If it was on trial, the previous firmware starts. If a firmware cannot be loaded and no
+other is left, the chip stays at MicroPython's prompt. The file `failed` has the reason.
 
 The file `service`, or the button BOOTSEL held during the start, leads to the prompt once. Nothing
 moves there: every pin is in its reset state.
@@ -19,8 +19,8 @@ FAILED = "failed"
 
 
 def choose_slot(state: str) -> "tuple[str, bool, str]":
-    """Return the slot (`a` or `b`) to run, whether it runs on trial, and the file `slot`'s new
-    text.
+    """Return the slot to run (`a` or `b`), True if its firmware is on trial, and the new text of
+    the file `slot`. `state` is the present text of that file.
     """
     words = state.split()
     known = [word for word in words[:2] if word in SLOTS]
@@ -35,12 +35,12 @@ def choose_slot(state: str) -> "tuple[str, bool, str]":
 
 
 def trial_state(old: str, new: str) -> str:
-    """Return the text for the file `slot`, so that the next start tries `new` once."""
+    """Return a text for the file `slot` that runs slot `new` once on trial, and then slot `old`."""
     return "%s %s 1" % (old, new)
 
 
 def load(path: str) -> str:
-    """Return the text of a file, or "" if there is no such file."""
+    """Return the text of the file `path`, or "" if it cannot be read."""
     try:
         with open(path) as file:
             return file.read()
@@ -49,16 +49,16 @@ def load(path: str) -> str:
 
 
 def save(path: str, text: str) -> None:
-    """Write a file so that a power cut leaves either the old or the new text."""
+    """Write `text` to the file `path`. After a power cut the file has its old or its new text."""
     with open(path + ".new", "w") as file:
         file.write(text)
     os.rename(path + ".new", path)
 
 
 def is_service_wanted() -> bool:
-    """Return whether a technician holds BOOTSEL or has requested the prompt.
+    """Return whether a technician presses BOOTSEL or requested the prompt earlier.
 
-    The file `SERVICE` is the request. It counts once.
+    The request is the file `service`, which this function removes.
     """
     import rp2
 
@@ -69,7 +69,7 @@ def is_service_wanted() -> bool:
 
 
 def start() -> None:
-    """Run the selected firmware, or return so that a technician gets the prompt."""
+    """Run the firmware that the file `slot` selects, or return if the prompt was requested."""
     if is_service_wanted():
         return
     state = load(SLOT)
@@ -89,10 +89,7 @@ def start() -> None:
 
 
 def restart(error: Exception, to_prompt: bool) -> None:
-    """Write the error into the file `failed` and restart the chip.
-
-    With `to_prompt`, a technician gets the prompt at the restart.
-    """
+    """Write `error` into the file `failed`, and restart the chip, at its prompt if `to_prompt`."""
     import machine
 
     why = repr(error)
