@@ -25,8 +25,9 @@ class WorkerEnded(Exception):
 
 
 class SimulatorWorkers:
-    """A group of worker processes, one for each command. `async with` ends all of them.
+    """A group of worker processes, each started with one of the given command lines.
 
+    `async with` ends all of them.
     A worker's standard input is a pipe without data. The pipe closes when this process ends, for
     any reason, and the worker must end then too.
     """

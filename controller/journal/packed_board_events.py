@@ -125,7 +125,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_open(self) -> bool:
-        """Return whether the event has no secret (look or pocket) that is sealed or missing."""
+        """Return whether the event's look or pocket, if it has one, is present and not sealed."""
         if self.code == READ:
             return self.look is not None
         return self.code not in POCKET_CODES or self.place != SEALED_PLACE

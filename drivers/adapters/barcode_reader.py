@@ -93,7 +93,7 @@ class BarcodeHal:
         return () if source is None else (source,)
 
     def due_ms(self, now_ms: int) -> int:
-        """Return the latest time for the next `update`, or NEVER_MS if only input requires one."""
+        """Return the deadline of the next `update`; NEVER_MS if none is needed before new input."""
         return now_ms if self._edges or self._answers else self._scan.due_ms()
 
     def stop(self) -> None:

@@ -329,8 +329,9 @@ class Rp2ReaderHal(Rp2Hal):
         return answers
 
     def update(self, now_ms: int) -> bool:
-        """Collect pulses and answers of the engine up to `now_ms`. Return whether the core must
-        handle any of them.
+        """Collect the trigger's pulses and the engine's answers that came up to `now_ms`.
+
+        Return whether the core must handle any of them.
         """
         for at, _, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, "pulse", value))

@@ -150,7 +150,7 @@ class EventSequence(Struct, frozen=True, gc=False):
 def resume_sequence(
     boot: int, seen: int | None, kept: int, forgotten: int
 ) -> tuple[EventSequence, int]:
-    """Return the sequence from which boot `boot` continues, and how many events are lost.
+    """Return where the host continues in the events of a boot, and how many events are lost.
 
     `forgotten` is the last event that the board deleted. `seen` is the last event that the journal
     received, or None if it has none of this boot. Deleted events are then not expected, because

@@ -98,7 +98,7 @@ def make_report(
     fresh: Callable[[], CollectionJudgement] | None,
     naive: Callable[[str, int], CollectedDeals] | None = None,
 ) -> LabReport:
-    """Return the report on the collection `first`, with a retest if a test of `first` is outside.
+    """Return the report on `first`, with a retest if one of its tests is outside the bound.
 
     `fresh` returns the judged collection of the retest. None means that no retest is possible here.
     `naive(method, deals)` returns deals by an unfair method. None omits the unfair methods.

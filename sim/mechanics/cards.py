@@ -39,7 +39,7 @@ def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
 
 @dataclass
 class FillingTally:
-    """Counts and times since the last filling of the hopper, and the number of all fillings.
+    """Card counts and feed times since the hopper was last filled, and the number of fillings.
 
     `filling`: the number of times that cards were put into the hopper. `arrived`: the number of
     arrivals in the window (two cards stuck together are one arrival). `feeding_ms`: the total

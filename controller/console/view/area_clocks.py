@@ -167,7 +167,10 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TableClock(msgspec.Struct, frozen=True, gc=False):
-    """A table's match clock without the added time. `ends_ms` is 0 for a stopped clock."""
+    """A table's match clock, minus the time that a referee added (`added_s`).
+
+    `ends_ms` is 0 for a stopped clock.
+    """
 
     table: str
     running: bool

@@ -132,7 +132,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield `numbers` (which rise) as texts. Three or more consecutive numbers become "4 to 7"."""
+    """Yield ascending `numbers` as texts, with three or more in a row as a range ("4 to 7")."""
     for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
         first, *rest = (number for _, number in run)
         yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))

@@ -118,7 +118,7 @@ def openable_attempts(
 
 
 class UnopenedHands:
-    """The publisher of played attempts' records. The rulebook decides when they are published."""
+    """The withheld records of played attempts, each published when the rulebook allows it."""
 
     def __init__(self, binding: AttemptBinding, practice: str) -> None:
         self._binding, self._practice = binding, practice
