@@ -147,7 +147,7 @@ class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
 
     @property
     def look_s(self) -> float:
-        """The longest wait for the second board after the first has reported a card, in seconds."""
+        """The maximum time between the two boards' reports of the same card, in seconds."""
         return (self.look_ms or DEFAULT_LOOK_MS[self.trigger]) / 1000
 
 
@@ -292,7 +292,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def socket(self) -> Path:
-        """The path of the machine's Unix socket, in or beside the runtime directory.
+        """The path of the machine's Unix socket, in the runtime directory or in a folder beside it.
 
         If machine and gateway run as two users, the gateway cannot read the runtime directory. The
         socket is then in a separate folder beside the runtime directory, which contains nothing

@@ -1,4 +1,4 @@
-"""The protocol of machine and gateway: messages as lines of JSON on a Unix socket, and metrics.
+"""The messages between machine and gateway (JSON lines on a Unix socket), and types of metrics.
 
 This module performs no I/O.
 """

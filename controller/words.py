@@ -29,7 +29,7 @@ class WordsError(ValueError):
 
 
 def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return one line for each language: the text of each name, in quotes and separated by commas.
+    """Return the texts of `names`, each in quotes, as one line in English and one in Chinese.
 
     `table` maps names to their texts. A name that is not in `table` is used unchanged.
     """
@@ -44,7 +44,7 @@ def roles_with_article(roles: Iterable[str]) -> Words:
 
 
 def phase_clauses(phases: Iterable[str]) -> str:
-    """Return one English text with a clause for each phase in `phases`.
+    """Return one English text: a clause for each phase in `phases`, joined by ", or ".
 
     For example: "the machine is idle, or the cut is entered".
     """

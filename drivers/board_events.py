@@ -39,7 +39,7 @@ class BoardEventCode(IntEnum):
 
 
 class Outlet(IntEnum):
-    """A place where a card can go: the four pockets in the order of play, and the tray."""
+    """An outlet of the gate: one of the four pockets (in the order of play), or the tray."""
 
     N = protocol.NORTH
     W = protocol.WEST
@@ -49,14 +49,14 @@ class Outlet(IntEnum):
 
 
 class FeedSource(IntEnum):
-    """The place from which the feeder takes cards, as a FEED command names it."""
+    """The part from which the feeder takes cards, as a FEED command names it."""
 
     HOPPER = protocol.HOPPER
     TRAY = protocol.FROM_TRAY
 
 
 class JamPlace(IntEnum):
-    """The place where a card is stuck or did not land, as a JAM event reports it."""
+    """The part in which a card is stuck or did not land, as a JAM event reports it."""
 
     FEEDER = protocol.AT_FEEDER
     WINDOW = protocol.AT_WINDOW
@@ -137,7 +137,7 @@ class BoardEvent(Struct, frozen=True, gc=False):
 
 
 class CardReadEvent(BoardEvent, frozen=True, gc=False):
-    """A READ event: the reader's result for one card.
+    """A READ event: the result of one look at one card.
 
     `face` is 0…53 (in the order of the wire protocol) or protocol.UNREADABLE. repr() leaves the
     face out, so that no log line ever shows one. `confidence` runs from 0 to 255.

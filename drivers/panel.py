@@ -92,7 +92,7 @@ class Press(Struct, frozen=True):
 
 
 class SwitchChange(Struct, frozen=True):
-    """A change of the lid or the e-stop. `on` means an open lid or a pressed e-stop."""
+    """A change of the lid's switch or of the e-stop. `on` means an open lid or a pressed e-stop."""
 
     name: Literal["lid", "estop"]
     on: bool
@@ -332,7 +332,7 @@ class PanelDriver:
         )
 
     def _report_hold(self, name: str, pressed_s: float) -> None:
-        """Report HELD for button `name` if its press that began at `pressed_s` has not ended.
+        """Report HELD for button `name` if the press that began at `pressed_s` still lasts.
 
         If the button was released too early, wait until the release is debounced.
         """

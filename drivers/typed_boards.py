@@ -29,7 +29,7 @@ DEALER_SETTING_BOUNDS = {
 
 
 class _Board:
-    """The commands that both boards have.
+    """The base class of both boards, with the commands that both have.
 
     The board is at the other end of `link`. The owner opens and closes the link.
     """
@@ -108,7 +108,7 @@ class DealerStatus(Struct, frozen=True, gc=False):
 
     @property
     def is_clear(self) -> bool:
-        """Return True if pockets, tray and path are empty and the lift is down, as BEGIN needs."""
+        """Return True if the lift is down, and pockets, tray and path are empty."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
@@ -159,15 +159,15 @@ class DealerBoard(_Board):
     kind = "dealer"
 
     async def shuffle(self, attempt: int, passes: int) -> None:
-        """Start a shuffle that ends at `passes` passes of the attempt. SHUFFLED reports the end."""
+        """Start to shuffle until the attempt has `passes` passes. SHUFFLED reports the end."""
         await self.link.request(frames.ShuffleCommand(attempt, passes))
 
     async def feed(self, attempt: int, source: FeedSource, upto: int) -> None:
-        """Start feeding from `source`, up to card `upto`. Each card waits for its route."""
+        """Start to feed cards from `source` up to card `upto`. Each card waits for its route."""
         await self.link.request(frames.FeedCommand(attempt, source, upto))
 
     def route(self, attempt: int, index: int, pocket: Outlet) -> None:
-        """Send card `index` to `pocket` (or the tray), without waiting for the acknowledgement."""
+        """Send card `index` to the outlet `pocket`, without waiting for the acknowledgement."""
         self.link.send(frames.RouteCommand(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
@@ -186,7 +186,7 @@ class DealerBoard(_Board):
         await self.link.request(frames.PurgeCommand(attempt))
 
     async def is_moving(self) -> bool:
-        """Return True if any part moves, also in a self-test, which STATUS does not report.
+        """Return True if a motor moves or a card falls. Unlike STATUS, this includes self-tests.
 
         It sets a setting that no board has. The board answers BUSY while something moves, otherwise
         BAD_VALUE.
@@ -210,7 +210,7 @@ READER_SETTING_BOUNDS = {
 
 
 class ReaderStatus(Struct, frozen=True, gc=False):
-    """Status of the reader board: its progress in the attempt.
+    """Status of the reader board: its attempt, its activity, and counts of cards and events.
 
     `pulses` counts cards announced since BEGIN, by the dealer board's wire or by `announce_card`.
     `reads` counts the answers sent. `events` is the number of the board's last event.

@@ -90,7 +90,7 @@ async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> No
 
 
 async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAccess) -> None:
-    """Make the table ready for a deal, stop the daemon, and fail the scenario if a check fails."""
+    """Make the table ready for a deal, stop the daemon, and raise AssertionError for findings."""
     table, program = access.table, access.table.daemon
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
@@ -148,7 +148,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Store the result of a test's setup, call or teardown. At the end, add values for JUnit."""
+    """Store the result of a test's phase. After the last phase, add measurements for JUnit."""
     report: pytest.TestReport = yield  # type: ignore[assignment]  # what the hook returns
     if report.failed:
         item.stash[FAILED_KEY] = True
@@ -194,7 +194,7 @@ def _failure_text(report: pytest.TestReport) -> list[str]:
 def report_to_junit(
     request: pytest.FixtureRequest, record_testsuite_property: Any
 ) -> Iterator[None]:
-    """Write the facts about the target into the JUnit file at the end of the session."""
+    """Write the facts about the target into the JUnit file when pytest ends."""
     yield
     for key, value in request.config.stash[TARGET_KEY].about.items():
         record_testsuite_property(key, value)

@@ -1,4 +1,4 @@
-"""Scenarios of a daemon that is killed (the attempt continues) or stopped (it becomes void)."""
+"""Scenarios of the daemon's end: a kill lets the attempt continue, a stop makes it void."""
 
 import pytest
 

@@ -10,7 +10,7 @@ from hil_tests.harness.scenario_table import ScenarioTable, alert_names
 
 
 class StopMethod(NamedTuple):
-    """A step that stops the machine, the step that undoes it, the alert and the timed quantity."""
+    """A way to stop the machine: the step, the step that undoes it, its alert, its measurement."""
 
     step: str
     undo_step: str

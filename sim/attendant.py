@@ -77,7 +77,7 @@ class Attendant:
         await self._press_start()
 
     async def _press_start(self) -> None:
-        """Press the start button until cards move or the red lamp has been lit.
+        """Press the start button repeatedly until cards move or the red lamp has been lit.
 
         Give up after MAX_START_PRESSES presses.
         """

@@ -104,7 +104,7 @@ class BoardFaults:
         }
 
     def handlers(self) -> dict[FaultTarget, OutsideHandler]:
-        """Return the handlers of faults by target: `carry_out` for "line" and for "board"."""
+        """Return the handler for each fault target: `carry_out` for both "line" and "board"."""
         return {"line": self.carry_out, "board": self.carry_out}
 
     def carry_out(self, fault: SimulatedFault) -> None:
@@ -164,7 +164,7 @@ class BoardFaults:
     def _end_after(
         self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
     ) -> None:
-        """Record that `fault` is active, and call `undo` after `for_ms` ms (None: in `mend`)."""
+        """Record that `fault` is active. Call `undo` after `for_ms` ms, or if None, in `mend`."""
         each = _ActiveFault(fault, undo)
         self._active.append(each)
         if for_ms is not None:

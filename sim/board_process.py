@@ -267,7 +267,7 @@ class BoardProcess:
         self.line.unplug()
 
     def _remove_port(self) -> None:
-        """Remove the path `link` to the process's pty, or unplug the line if there is one.
+        """Unplug the host's line if there is one, else remove the path `link` to the process's pty.
 
         The next pty, of another table, may get the same number. A line has its own port, and
         another board's line may use the port's name now.
@@ -344,9 +344,7 @@ class BoardProcess:
                     raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
     def _reap(self) -> None:
-        """Collect the exit status of the board's process. If the process still runs, try again
-        later.
-        """
+        """Collect the exit status of the board's process, or try again later if it still runs."""
         if self.pid is None:
             return
         if os.waitpid(self.pid, os.WNOHANG)[0] == 0:

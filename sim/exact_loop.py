@@ -52,7 +52,7 @@ class ExactSelector(selectors.EpollSelector):
         """
 
     def select(self, timeout: float | None = None) -> Ready:
-        """Wait until descriptors are ready or `timeout` is over. Return the ready descriptors.
+        """Wait for ready descriptors, at most `timeout` seconds. Return those that are ready.
 
         The wait ends `timeout` seconds after `now_s`; None waits forever. If that time is over, the
         timers run first, unless they are later than MAX_READ_DELAY_S.

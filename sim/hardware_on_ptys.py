@@ -157,7 +157,7 @@ class HardwareOnPtys(FaultableHardware):
         await self.close()
 
     async def restart(self, name: BoardName) -> None:
-        """Restart the board `name` (new boot id). First end the faults of all boards and cables."""
+        """End the faults of all boards and cables, then restart board `name` with a new boot id."""
         self.mend()
         await self.boards[name].close()
         self.boards[name].start(self._next_boot_id())
@@ -170,7 +170,7 @@ class HardwareOnPtys(FaultableHardware):
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Schedule a start of board `name`, which waits for the end of the board's earlier process.
+        """Start board `name` as soon as the board's earlier process has ended. Return at once.
 
         Replace a scheduled start that still waits. sim/board_faults.py describes the arguments.
         """
@@ -223,7 +223,7 @@ class HardwareOnPtys(FaultableHardware):
             self._attendant = asyncio.create_task(attendant.run(), name=f"{self.plan.id} attendant")
 
     def info(self) -> dict[str, Any]:
-        """Return the paths, board ids, process ids and settings for programs that use the table."""
+        """Return this table's paths, ids and settings, for programs that connect to the table."""
         folder = self.plan.folder
         return {
             "table": self.plan.id,
@@ -250,12 +250,12 @@ class HardwareOnPtys(FaultableHardware):
         line = self.make_line(name, partial(self._noise.distort, name))
         if plan.interpreter is None:
             return PtyBoard(self.world, name, uid, line)
-        relay = line if _has_lines(plan) else None
+        relay = line if _can_disturb(plan) else None
         return BoardProcess(self.world, name, uid, plan.interpreter, link, relay)
 
     def _add_fault(self, **fields: Any) -> None:
         fault = msgspec.convert(fields, SimulatedFault)
-        if fault_menu()[check_fault(fault).name].strikes == "line" and not _has_lines(self.plan):
+        if fault_menu()[check_fault(fault).name].strikes == "line" and not _can_disturb(self.plan):
             raise FaultError(_NO_LINES.format(fault.name))
         self.world.add_fault(fault)
 
@@ -286,8 +286,8 @@ def _board_name(name: str) -> BoardName:
 _NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"
 
 
-def _has_lines(plan: TablePlan) -> bool:
-    """Return True if this process can unplug the boards' serial lines and distort their bytes.
+def _can_disturb(plan: TablePlan) -> bool:
+    """Return True if this process can unplug the boards' serial cables and distort bytes on them.
 
     This is so if the boards run in this process, or if the plan has a relay or a fault of a line.
     """
@@ -299,7 +299,7 @@ def _has_lines(plan: TablePlan) -> bool:
 
 
 def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
-    """Raise FaultError if one of `faults` strikes the host (the table's computer) and has no rate.
+    """Raise FaultError if one of `faults` has no rate and strikes the host (the table's computer).
 
     This process simulates no host. A fault of the host with a rate is accepted and never strikes.
     """

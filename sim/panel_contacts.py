@@ -91,7 +91,7 @@ class PanelContacts:
                     listener(name, level)
 
     def close(self) -> None:
-        """Stop the updates of the lid and emergency stop contacts from the simulated machine."""
+        """Stop copying the states of the machine's lid and emergency stop to their contacts."""
         self._unwatch()
 
     def _button(self, name: str) -> int:

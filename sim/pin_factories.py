@@ -1,4 +1,4 @@
-"""Pin factories for gpiozero. Their pins belong to a simulated panel, not to a Raspberry Pi.
+"""Factories of gpiozero pins that are wired to a simulated panel, not to a Raspberry Pi.
 
 `SocketFactory` serves `panel.pins = "unix:PATH"` of a table: the table's sim process sets the pins
 over a socket, one line for each change (sim/CONTROL.md). `ContactsFactory` does the same for a
@@ -118,7 +118,7 @@ class WireFactory(PiFactory):
         self._levels: dict[int, bool] = {}
 
     def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
-        """Set the panel's level on wire `number`, at the loop's time `at_s` (None means now)."""
+        """Set the level of wire `number`. Report an edge at the loop's time `at_s` (None: now)."""
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":
@@ -184,7 +184,7 @@ class SocketFactory(WireFactory):
 
     @classmethod
     async def connect(cls, path: str) -> "SocketFactory":
-        """Return a factory that is connected to `path` and has all levels. Raises OSError."""
+        """Return a factory connected to `path` that has received all levels. Raises OSError."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             sock.connect(path)

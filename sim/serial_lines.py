@@ -65,7 +65,10 @@ PipeNoise = Callable[[bytes], Sequence[tuple[float, bytes]]]
 
 
 class _ByteQueue:
-    """The sent bytes in one direction of a line that have not arrived. They arrive in order."""
+    """The bytes that were sent in one direction of a line but have not arrived.
+
+    They arrive in order.
+    """
 
     def __init__(self, receive: ReceiveBytes | None) -> None:
         self._receive = receive
@@ -214,7 +217,7 @@ HOST_CHECK_INTERVAL_S = 0.02
 
 
 class _PtyDirection(_ByteQueue):
-    """One direction of a pty. A piece without a delay passes at once if no other piece waits."""
+    """One direction of a pty line. A piece without delay passes at once if no other waits."""
 
     def send(self, pieces: DelayedPieces) -> None:
         """Send the pieces of one write in their order, each when its delay has passed or later."""
@@ -227,7 +230,7 @@ class _PtyDirection(_ByteQueue):
 
 
 class PtyLine:
-    """The board's end of a serial line. The line is a pseudo-terminal (pty).
+    """A simulated serial line over a pseudo-terminal (pty), seen from the board's end.
 
     `link` is the fixed path that leads to the current pty. When the line is unplugged, the pty
     closes, so the host sees its port vanish. Bytes that are written while no host has the port open

@@ -62,17 +62,17 @@ class SimulatedHal:
         return self._started_s + now_ms / 1000
 
     def read(self, name: str) -> int:
-        """Return the level of an input. Raises KeyError if the board has no such input."""
+        """Return the level of input `name`. Raises KeyError if the board has no such input."""
         return self._levels[name]
 
     def set(self, name: str, value: int) -> None:
-        """Set an output. Raises KeyError if the board has no such output."""
+        """Set output `name` to `value`. Raises KeyError if the board has no such output."""
         if name not in self._outputs:
             raise KeyError(name)
         self._world.set_output(name, value)
 
     def edges(self) -> list[tuple[int, str, int]]:
-        """Return (t_ms, name, value) for each input change since the last call, oldest first."""
+        """Return the input changes since the last call, as (t_ms, name, value), oldest first."""
         edges, self._edges = self._edges, []
         return edges
 

@@ -17,7 +17,7 @@ ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[N
 
 
 class LineServer:
-    """A server on the Unix socket `path`. For each client it runs `serve` in a separate task."""
+    """A server on the Unix socket `path`, which runs `serve` in a separate task for each client."""
 
     def __init__(self, path: Path, serve: ServeClient) -> None:
         self.path, self._serve_client = path, serve
@@ -98,7 +98,7 @@ async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[A
 
 
 async def _wait_for_step(world: World, step: ScriptStep) -> None:
-    """Wait until the conditions of a script's step are met."""
+    """Wait until all conditions of `step`, a step of a script, are met, one after the other."""
     filling = world.tally.filling + step.fillings
     changed = asyncio.Event()
     unwatch = world.dealer.observe(lambda name, value: changed.set())

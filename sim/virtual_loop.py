@@ -152,7 +152,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     _add_writer = _add_reader
 
     def _run_once(self) -> None:
-        """Run turns of the loop until the loop is stopped.
+        """Run all turns of the loop until it is stopped, not only one turn.
 
         asyncio's own method runs one turn, and its caller checks for the stop. A turn has asyncio's
         order: ready callbacks first, then the timers that are due. The clock jumps first only if

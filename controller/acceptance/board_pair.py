@@ -116,7 +116,7 @@ class BoardPair:
         self._expected_errors: dict[BoardKind, int] = {"dealer": 0, "reader": 0}
 
     async def open(self) -> None:
-        """Open both links, receive the events that the boards still store, and discard them.
+        """Open both links. Receive and discard the events that the boards still store.
 
         Raises PortMissing, PortBusy, LineLost and every mismatch of drivers/board_identity.py.
         """
@@ -164,21 +164,23 @@ class BoardPair:
             link.mark_kept(link.last_event)
 
     def mark(self) -> int:
-        """Return how many events were received so far, as a starting point for `events_since`
-        and `wait_for_event`.
+        """Return the number of events received until now.
 
-        These methods then use later events only.
+        Pass it to `events_since` or `wait_for_event` to get only the events that arrive later.
         """
         return len(self.events)
 
     def events_since(self, mark: int, *codes: BoardEventCode) -> list[TimedEvent]:
-        """Return the events after `mark`; if `codes` are given, only events with such a code."""
+        """Skip the first `mark` events. Return the others, or only those with one of `codes`."""
         return [one for one in self.events[mark:] if not codes or one.event.code in codes]
 
     async def wait_for_event(
         self, mark: int, matches: Callable[[BoardEvent], bool], limit_s: float
     ) -> TimedEvent | None:
-        """Return the first event after `mark` that `matches` accepts, or None after `limit_s`."""
+        """Return the first event that `matches` accepts, or None after `limit_s` seconds.
+
+        The search skips the first `mark` events.
+        """
         try:
             async with asyncio.timeout(limit_s):
                 while True:
@@ -194,7 +196,7 @@ class BoardPair:
     async def wait_for_status(
         self, matches: Callable[[DealerStatus], bool], limit_s: float, interval_s: float = 0.01
     ) -> DealerStatus:
-        """Return the first dealer status that `matches` accepts, or the newest after `limit_s`.
+        """Return the first dealer status that `matches` accepts, or the last status at the limit.
 
         `limit_s` and `interval_s`, the time between two requests, are in seconds.
         """

@@ -50,10 +50,10 @@ SWEEP_END_S: Final = 0.05
 
 
 class CalibrationResult(msgspec.Struct, frozen=True):
-    """The result of a calibration: whether the part is right, and the board settings to store.
+    """The result of a calibration: whether the part is well adjusted, and the settings to store.
 
     `settings`: settings of `board` by name, empty if there are none. `why`: the remaining fault, ""
-    if the part is right.
+    if the part is well adjusted.
     """
 
     is_right: bool
@@ -98,9 +98,10 @@ async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> Cali
 
 
 async def calibrate_gate(session: SelftestSession, show: ShowLine) -> CalibrationResult:
-    """Repeat the gate's test movement until five movements in a row reach all five outlets.
+    """Repeat the gate's test movement until it reaches all five outlets five times in a row.
 
-    After each failure the technician makes the gate move more freely.
+    After each failure the technician makes the gate move more freely. The number of tests is
+    limited.
     """
     sweeps, bench = list[float](), session.boards
     await session.lower_lift()
@@ -179,9 +180,9 @@ _DARKER: Final[StepName] = "darker"
 
 
 async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
-    """Feed a batch of cards; return feed times (ms), count of doubled and count of slipped cards.
+    """Feed a batch of cards. Return the feed times (ms) and the numbers of double feeds and slips.
 
-    A card has slipped if it took much longer than the others, or did not come.
+    A slip is a card that took much longer than the others, or did not come.
     """
     cards = await session.ensure_attempt()
     if cards.last_fed + BATCH_CARDS > session.card_set.cards:
@@ -256,7 +257,7 @@ async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard
 async def _adjust_sensor(
     session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
 ) -> bool:
-    """Ask the technician to cover or uncover a sensor, and to adjust the sensor until it is right.
+    """Ask a technician to cover or uncover a sensor, then to adjust it until it reports correctly.
 
     Return True if the sensor reports `card_present` at last (True for a covered sensor), and False
     if the technician cannot do a step or has made MAX_TURNS adjustments.
@@ -284,9 +285,9 @@ async def _adjust_sensor(
 async def _show_while(
     session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
 ) -> bool:
-    """Ask for the step `name` and show live values meanwhile; return True if people did the step.
+    """Ask people to do the step `name`, and call `look` repeatedly meanwhile.
 
-    `look` measures and shows the value of a sensor once.
+    `look` measures and shows the value of a sensor once. Return True if people did the step.
     """
     doing = asyncio.ensure_future(session.operator.do(name, part))
     try:

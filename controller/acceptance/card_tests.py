@@ -56,7 +56,7 @@ class RoundTotals:
 
 
 async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) -> None:
-    """Deal the whole set in rounds until `cards_wanted` cards were tested, and record the values.
+    """Deal the whole set in rounds until `cards_wanted` cards were tested, then store the figures.
 
     Three jams, many unreadable cards, a failed shuffle, a failed count or MachineNotReady end the
     rounds earlier. Raises MachineNotReady if no card was tested before, and LineLost.
@@ -137,7 +137,7 @@ async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
 
 
 async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
-    """Feed all cards of hopper and tray, and return True; return False if the cards stop before."""
+    """Feed all cards of hopper and tray. Return False if the cards stop, else True."""
     size = session.card_set.cards
     if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
@@ -227,7 +227,7 @@ def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
 
 
 def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
-    """Return a text that names the place in the machine where the cards of a round stopped.
+    """Return the name of the place where the cards of a round stopped, and record the failure.
 
     A failure is recorded for the part that stalled or at which a landing was missed.
     """

@@ -50,7 +50,7 @@ class CardReads:
     """
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
-        """Begin without looks. Raises ValueError unless `composition` has one number per face."""
+        """Store the set's composition and back. Raises ValueError if a face has no number."""
         if len(composition) != FACE_COUNT:
             raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
@@ -71,7 +71,7 @@ class CardReads:
         return judge_looks(reads, self._back).look
 
     def count(self, indices: Collection[int]) -> ReadCounts:
-        """Count the reading errors at the cards `indices`. A card without a look is unread."""
+        """Return the error counts for the cards `indices`. A card without a look is unread."""
         looks = [self._reads.get(index, []) for index in indices]
         flaws = [look_fault(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
         ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
@@ -168,7 +168,7 @@ class FedCards:
         await self.boards.dealer.feed(self.attempt, source, up_to)
 
     async def wait_until(self, done: Callable[[], bool], limit_s: float) -> bool:
-        """Return True once `done` returns True, or return False after a jam or stall.
+        """Wait until `done` returns True, and return True. After a jam or stall, return False.
 
         If no event arrives for `limit_s` seconds, return the result of `done` at that time.
         """
@@ -181,7 +181,7 @@ class FedCards:
         return True
 
     def send_waiting(self) -> None:
-        """Call `plan` again for the waiting card, and route the card if `plan` gives an outlet."""
+        """Call `plan` again for each card that waits for a route. Send the new route, if any."""
         for card in self.cards_by_index.values():
             if card.look_done and card.route is None:
                 self._send_route(card)

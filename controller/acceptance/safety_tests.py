@@ -124,7 +124,7 @@ async def _test_engine(session: SelftestSession) -> None:
 
 
 def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
-    """Map each part to True if its sensor is wrong for a machine at rest with cards to deal."""
+    """Map each part to True if its sensor has a wrong value for a machine that is ready to deal."""
     seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
@@ -195,7 +195,7 @@ async def check_silence_in_shuffle(session: SelftestSession) -> None:
 
 
 async def check_silence_in_feeding(session: SelftestSession) -> None:
-    """Route one card, then send nothing to the dealer board, and count the cards fed in excess.
+    """Route one card, stop sending to the dealer board, and count the cards that it feeds in error.
 
     The routed card may continue, and the next card may be fed. No other card may be fed.
     """
@@ -235,7 +235,7 @@ async def check_silence_in_feeding(session: SelftestSession) -> None:
 
 
 async def check_emergency_stop(session: SelftestSession) -> None:
-    """Check that the emergency stop ends all motion, and that its release allows motion again."""
+    """Check that the emergency stop ends all motion, and that motion is possible after a reset."""
     cards = await session.ensure_attempt()
     bench = session.boards
     if not await session.operator.prepare("press_estop"):

@@ -128,7 +128,7 @@ class SelftestFigures:
         return self._keep_worst(name, part, None, note, "fail")
 
     def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
-        """Store the verdict "warn" for the value `name`, which can be missing without a fault."""
+        """Store the verdict "warn" for `name`, whose value is missing, maybe without a fault."""
         return self._keep_worst(name, part, None, note, "warn")
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:

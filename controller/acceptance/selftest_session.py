@@ -172,10 +172,11 @@ class SelftestSession:
     async def ensure_attempt(
         self, *, full_hopper: bool = False, new_attempt: bool = False
     ) -> FedCards:
-        """Return the present attempt's cards; if it jammed or there is none, begin a new attempt.
+        """Return the cards of the present attempt, or begin a new attempt and return its cards.
 
-        `new_attempt` and `full_hopper` always begin a new attempt. With `full_hopper` every card
-        of the set must be in the hopper. Raises MachineNotReady, LineLost.
+        A new attempt begins if there is none, after a jam or stall, and always with `new_attempt`
+        or `full_hopper`. With `full_hopper` every card of the set must be in the hopper.
+        Raises MachineNotReady, LineLost.
         """
         cards = self.cards
         if cards is not None and cards.breakdown is None and not (full_hopper or new_attempt):
@@ -240,7 +241,7 @@ class SelftestSession:
         return cards
 
     async def feed_one(self, cards: FedCards, plan: RoutePlan) -> FedCard | None:
-        """Feed one card, wait until it lands or stops, and return it.
+        """Feed one card, wait until it lands or stops, and return the card.
 
         `plan` returns the outlet of the card. The result is None if no card came to the window.
         Raises MachineNotReady.
@@ -265,7 +266,7 @@ class SelftestSession:
         return lambda card: good[card.index % len(good)] if good else Outlet.TRAY
 
     def record_breakdown(self, event: BoardEvent) -> None:
-        """Store the failure that a STALL or JAM event means. A jam at a landing stores nothing."""
+        """Store a failure of the part that stalled or jammed. A jam at a landing stores nothing."""
         if event.code is BoardEventCode.STALL:
             motor = DealerMotor(event.place)
             note = f"the motor stalls: {motor.name.lower()}"

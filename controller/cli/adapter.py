@@ -97,7 +97,7 @@ _KEYS_HINT = "Enter reads the card, s skips it, q stops; you can continue later"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
-    """Scan each card that has no code in the barcode.toml `path`, and store its code there.
+    """Scan each card that has no code in the file `path` (a barcode.toml); store its code there.
 
     A person presents each card with the back `back`. Each code is stored before the next card.
     `ask` shows a line and returns the typed text: "" to read, "s" to skip the card, "q" to stop.
@@ -160,7 +160,7 @@ def _learn_card(
     scanner: CodeScanner,
     ask: Callable[[str], str],
 ) -> bool:
-    """Ask for one card, and store its code or skip it. Return False if the person stops."""
+    """Ask for one card and store its code, or skip the card. Return False if the person stops."""
     while True:
         answer = ask(f"{which}  lay {face_text(face)} in the window: ").strip().lower()
         if answer == "q":

@@ -104,7 +104,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a code occurs twice, or if it is the text `no_read` of the engine."""
+        """Raise ValueError if a code occurs twice, or is the engine's text for "no code read"."""
         first: dict[str, int] = {}
         for number, card in enumerate(self.cards):
             known = first.setdefault(card.code, number)
@@ -129,7 +129,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {card.code.encode(): card.coded for card in self.cards}
 
     def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
-        """Return all faces without a code for a card with this back, in ascending order."""
+        """Return, in ascending order, all faces for which no card with this back has a code."""
         known = {card.coded for card in self.cards}
         return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
 

@@ -1,4 +1,4 @@
-"""`dealtable bundle`: a diagnostics archive of one table, for people who look for a fault."""
+"""`dealtable bundle`: a diagnostics bundle of one table, for people who look for a fault."""
 
 import base64
 import gzip
@@ -80,7 +80,7 @@ def command(
     out: Path | None,
     replace: bool,
 ) -> None:
-    """Write a diagnostics archive of a table: data that helps to find a fault, and no secrets.
+    """Write a diagnostics bundle of a table: data that helps to find a fault, and no secrets.
 
     It contains the configuration, the journal's public entries and their `verify` report, the
     numbers of the boards' events, logs, metrics, the certificates' names and fingerprints, system
@@ -138,7 +138,7 @@ def _write(target: Path, body: bytes) -> None:
 
 
 def _collect_secrets(request: BundleRequest) -> Iterator[bytes]:
-    """Yield every secret that this user can read. The archive must contain none of them."""
+    """Yield every secret that this user can read. The bundle must contain none of them."""
     for folder in (KEYS_FOLDER, CLIENTS_FOLDER):
         there = (request.state_dir / folder).rglob("*")
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):

@@ -1,4 +1,4 @@
-"""The parts of a diagnostics archive: configuration, entries, logs, metrics and certificates."""
+"""The parts of a diagnostics bundle: configuration, entries, logs, metrics and certificates."""
 
 import asyncio
 import importlib.metadata
@@ -96,7 +96,7 @@ _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError,
 
 
 class BundlePart(NamedTuple):
-    """One file of a diagnostics archive: its name, its bytes, and a description for people."""
+    """One file of a diagnostics bundle: its name, its bytes, and a description for people."""
 
     name: str
     body: bytes
@@ -104,7 +104,7 @@ class BundlePart(NamedTuple):
 
 
 class BundleRequest(NamedTuple):
-    """The folders and files from which a diagnostics archive is made.
+    """The folders and files from which a diagnostics bundle is made.
 
     `last` is the number of public entries to include, the newest ones. With None all are included.
     """
@@ -116,7 +116,7 @@ class BundleRequest(NamedTuple):
 
 
 def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
-    """Yield the parts of a diagnostics archive in a fixed order. If a part is not available, its
+    """Yield the parts of a diagnostics bundle in a fixed order. If a part is not available, its
     file contains the reason instead.
     """
     for name, take, says in _PARTS:
@@ -135,7 +135,7 @@ def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
 
 
 def read_table_name(state_dir: Path) -> str:
-    """Return the table's name from the journal in `state_dir`, or "table" if it is unknown."""
+    """Return the table's name from the journal in `state_dir`, or "table" if it has none."""
     try:
         opened = _opened_data(read_source(state_dir))
     except (JournalError, OSError):
@@ -169,7 +169,7 @@ def _read_events(request: BundleRequest) -> bytes:
 
 
 def _count_private(request: BundleRequest) -> bytes:
-    """Return, as JSON, how many private entries of each kind exist, without their content.
+    """Count the private entries of each kind. Return the counts as JSON, without any content.
 
     For each group of board events the JSON also has the first and the last event number.
     """
@@ -185,7 +185,7 @@ def _count_private(request: BundleRequest) -> bytes:
 
 
 def _event_numbers(boots: Any) -> dict[str, list[int]]:
-    """Map each board to boot id, first and last event number; {} unless `boots` is a mapping."""
+    """Map each board to its boot id, first and last event number. Invalid data is left out."""
     if not isinstance(boots, Mapping):
         return {}
     return {

@@ -82,7 +82,7 @@ async def _run_calibration(
 async def _apply_settings(
     bench: BoardPair, subject: str, outcome: CalibrationResult, *, dry_run: bool
 ) -> str:
-    """Store the measured settings on the board unless `dry_run`, and return a text about them."""
+    """Store the measured settings on their board, except with `dry_run`. Return a text to print."""
     if not outcome.settings:
         return f"{subject}: right; no setting of a board follows from it"
     said = ", ".join(f"{name} = {value}" for name, value in outcome.settings.items())

@@ -159,7 +159,7 @@ class TributeAnswer(CommandAnswer, frozen=True):
 
 
 class ReturnAnswer(CommandAnswer, frozen=True):
-    """Whether a card may be returned for a tribute (`state`).
+    """The check of a card that is returned for a tribute: `state` is the result.
 
     The answer is empty if the program cannot check the card. `key` is the rule. `article` is its
     place in the rulebook, null if the rulebook has no such rule.

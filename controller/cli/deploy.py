@@ -46,7 +46,7 @@ def udev(path: Path) -> None:
 @command.command()
 @_config
 def tmpfiles(path: Path) -> None:
-    """Print the systemd-tmpfiles lines that create the table's folders in /run at every start."""
+    """Print systemd-tmpfiles lines: they create the table's folders in /run when Linux starts."""
     click.echo("\n".join(make_tmpfiles_lines(load_table(path))))
 
 

@@ -63,7 +63,7 @@ def format_certificate(certificate: Certificate) -> str:
 
 
 def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | None) -> None:
-    """Raise FingerprintMismatch unless a certificate has the fingerprint that its owner gave.
+    """Raise FingerprintMismatch unless the certificate's owner gave the same fingerprint.
 
     `expected_fingerprint` is the whole fingerprint. With None the user must type its last group,
     which is not shown, so that only a person who got it from the owner can type it. Raises

@@ -217,7 +217,7 @@ def list_clients(place: KeyFolder) -> None:
 )
 @click.argument("file", type=PRESENT_FILE)
 def show_fingerprint(file: Path) -> None:
-    """Show the owner and the fingerprint of FILE: the certificate of a client, or a table.key."""
+    """Show owner and fingerprint of the key in FILE: a client's certificate or a table.key."""
     with raise_keys_errors():
         click.echo(format_certificate(read_certificate(file)))
 

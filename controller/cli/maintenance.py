@@ -1,4 +1,4 @@
-"""Work on a table's boards while no machine process runs: open boards, and ask people for help."""
+"""Access to a table's boards, and requests for manual steps, while no machine process runs."""
 
 import asyncio
 import os
@@ -44,9 +44,9 @@ STOP_DELAY_S: Final = 0.05
 
 
 def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` until its end, and return its result. Raises CliError if a signal arrives first.
+    """Run `work` and return its result. If a signal arrives first, cancel `work`.
 
-    The signal cancels `work`, which then must stop all motion.
+    The cancelled `work` must stop all motion. Raises CliError after a signal.
     """
 
     async def run() -> T:

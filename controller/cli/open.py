@@ -95,7 +95,7 @@ def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
 
 
 def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Decrypt an attempt's data. Return it in the form of the entries `revealed` and `record`.
+    """Decrypt an attempt's sealed data. Return the data of two entries: `revealed` and `record`.
 
     The machine did not write these two entries. Raises CliError if the data was changed.
     """

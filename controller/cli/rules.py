@@ -1,4 +1,4 @@
-"""`dealtable rules`: a list of the rulebooks, all rules of one, or a comparison of two."""
+"""`dealtable rules`: a list of the rulebooks, all rules of one rulebook, or a comparison of two."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ RuleRow = tuple[str, Text, Text]
 
 
 class RuleRows:
-    """A table of rules that rich can print. On a narrow terminal, rich prints a list instead.
+    """Rules that rich prints in three columns, or as a list on a narrow terminal.
 
     `ratios` are the relative widths of the two columns beside the key.
     """
@@ -39,13 +39,13 @@ class RuleRows:
     def __init__(
         self, rows: Iterable[RuleRow], ratios: tuple[int, int], headings: Sequence[str] = ()
     ) -> None:
-        """Store the rows. `headings` has the titles of the three columns, or is empty."""
+        """Store the rows, widths and headings. `headings` has three titles, or is empty."""
         self._rows = list(rows)
         self._ratios = ratios
         self._headings = tuple(headings)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield one table. On a narrow terminal, yield each key with its two texts below it."""
+        """Yield a rich `Table`, or on a narrow terminal each key with its two texts below it."""
         if options.max_width >= MIN_TABLE_WIDTH:
             yield self._table(options.max_width)
             return
@@ -76,7 +76,7 @@ def _format_key(key: str) -> Text:
 
 
 def make_rich_console() -> Console:
-    """Return a rich `Console` as wide as COLUMNS, else as the terminal, else _DEFAULT_WIDTH."""
+    """Return a rich `Console`: its width is $COLUMNS, else the terminal's, else _DEFAULT_WIDTH."""
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return Console(width=int(told))

@@ -177,7 +177,7 @@ def _public_name(name: str) -> str:
 
 
 def _reachable_parts(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the definitions in `parts` to which `schema` refers, directly or through others."""
+    """Return the definitions in `parts` to which `schema` refers, also via other definitions."""
     wanted: set[str] = set()
     ahead = list(_find_references(schema))
     while ahead:

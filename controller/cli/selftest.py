@@ -153,7 +153,7 @@ def read_reports(folder: Path) -> list[SelftestReport]:
 
 
 def format_report_line(report: SelftestReport) -> str:
-    """Return a report's summary on one line: time, result, and the parts that failed or warned."""
+    """Return one line about a report: time, verdict, and failed parts (if none, warned parts)."""
     named = ", ".join(report.failed_parts or report.warned_parts)
     line = f"self-test {report.time[:16]}: {report.verdict}" + (f": {named}" if named else "")
     return escape_unprintable(line)

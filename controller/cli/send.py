@@ -213,7 +213,7 @@ class _PresentDeal(msgspec.Struct):
 
 
 def _require_signer(cmd: str, language: Language) -> None:
-    """Raise click.UsageError if `cmd` is unknown or must be signed, and so needs --as."""
+    """Raise click.UsageError if `cmd` must be signed, or is unknown: it then needs --as."""
     if (order := COMMANDS.get(cmd)) is None:
         unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
         said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")
@@ -263,7 +263,7 @@ def _parse_offence(text: str, language: Language) -> str:
 
 
 def _normalize_name(name: str) -> str:
-    """Return `name` for a comparison: lower case, no full-width signs, no spaces at brackets."""
+    """Return `name` in a form for comparison: lower case, half-width, no spaces at brackets."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return re.sub(r"\s*([()])\s*", r"\1", plain).strip()
 

@@ -135,7 +135,7 @@ class StateLines:
         return StateLine(f"{said}{since}", BAD_STYLE)
 
     def silence_line(self, last_state: PublicState | None, after_s: float) -> StateLine:
-        """Return a line that warns that the table is silent since the time of `last_state`.
+        """Return a line with a warning: the table has been silent since the time of `last_state`.
 
         If `last_state` is None, the line has the length of the silence instead, `after_s` seconds.
         """
@@ -235,7 +235,7 @@ class StateLines:
         return self.format_text("outcome", attempt=which, outcome=told, why=why)
 
     def _attempt_text(self, deal: int, of_deal: int | None) -> str:
-        """Return a text that names an attempt: the number of its deal, and its number at this deal.
+        """Return a text with the number of a deal, and the number of an attempt at this deal.
 
         `of_deal`, the second number, is None if a table of an older version did not send it.
         """

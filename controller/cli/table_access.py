@@ -59,7 +59,7 @@ def read_identity(secret_file: Path) -> ClientIdentity:
 
 
 def read_table_keys(key_or_file: str | Path) -> tuple[str, bytes | None]:
-    """Return a table's public key (Z85), and the table's key for signed heads or None.
+    """Return a table's two keys: the public key (Z85), and the key that checks its signed heads.
 
     `key_or_file` is a certificate file with both keys, or the public key itself. In the second case
     the key for signed heads is None. Raises CliError.
@@ -133,7 +133,7 @@ def find_watch_targets(
 
 
 def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
-    """Return the target for the table of `folder`. Raise CliError if its key is not `key`."""
+    """Return the target for the table of `folder`. Raises CliError if the table has another key."""
     endpoints = read_table_endpoints(folder)
     curve, verify = read_table_keys(key)
     if curve != endpoints.server_key:

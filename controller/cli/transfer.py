@@ -109,7 +109,7 @@ class TransferClient:
             ) from None
 
     async def deliver_match(self, parts: Sequence[TransferPart]) -> dict[str, Any]:
-        """Send the parts to the second table. Return its last answer: match, deal and phase."""
+        """Send a match in parts to the second table. Return the result: match, deal, phase."""
         assert self.target is not None  # checked by `_check_options`
         wanted = ("digest", "sig", "part", "parts", "text")
         known = {"verify": self.verify_key, **self._authority}
@@ -122,7 +122,7 @@ class TransferClient:
     async def _send_commands(
         self, state_dir: Path, commands: Sequence[tuple[str, dict[str, Any]]]
     ) -> list[dict[str, Any]]:
-        """Send commands to one table in order. Return their results. Raises TransferFailed."""
+        """Send `commands` in order to one table. Return their results. Raises TransferFailed."""
         identity, found = read_client_identity(state_dir, self._client_name), []
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in commands:

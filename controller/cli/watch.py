@@ -138,7 +138,7 @@ MAX_UNSIGNED_STATES: Final = 10
 
 
 class StateChecker:
-    """A checker that compares one table's signed journal heads with the heads in a file.
+    """A checker of a table's signed journal heads: of signatures, and of conflicts with kept heads.
 
     Several tables may share the file `heads`. `curve` is the table's public key in Z85.
     `verify_key` is the table's Ed25519 key (32 bytes), or None if it is unknown.
@@ -150,7 +150,7 @@ class StateChecker:
         self._unsigned_states = 0
 
     def check(self, state: PublicState) -> Iterator[StateLine]:
-        """Check the signed head of a state, and keep the head. Yield a line for each problem."""
+        """Check a state's signed head, and keep a valid head. Yield a line for each problem."""
         if (signed := state.signed) is None:
             self._unsigned_states += 1
             if self._unsigned_states == MAX_UNSIGNED_STATES:
@@ -326,7 +326,7 @@ async def _watch(
 def _open_heads_file(
     file: Path | None, tables: Sequence[WatchTarget]
 ) -> Iterator[KeptHeadsFile | None]:
-    """Open the file of kept heads, or yield None if `file` is None. Print the file's conflicts."""
+    """Yield the open file of kept heads, or None if `file` is None. Print the file's conflicts."""
     if file is None:
         yield None
         return

@@ -57,7 +57,7 @@ class NoAnswer(Exception):
     """
 
     def __init__(self, why: str, state: TableConnectionState | None = None) -> None:
-        """Store the connection's `state`. The error has the text `why`, a reason on one line."""
+        """Store `why` (a reason on one line) as the error's text, and the connection's `state`."""
         super().__init__(why)
         self.state = state
 

@@ -72,7 +72,7 @@ def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
 
 
 def needs_retry(event: int) -> bool:
-    """Return whether `event` is a refused key: libzmq then does not reconnect by itself."""
+    """Return whether this program must reconnect after `event`, because the key was refused."""
     return event == zmq.Event.HANDSHAKE_FAILED_AUTH
 
 

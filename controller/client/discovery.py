@@ -83,7 +83,7 @@ def remove_endpoints(state_dir: Path) -> None:
 
 
 def _is_created_for_gateway(path: Path) -> bool:
-    """Return whether the file was created for the gateway beforehand.
+    """Return whether the file was created in advance, so that the gateway can write it.
 
     Such a file is a link, or its owner is not the owner of its folder.
     """

@@ -103,7 +103,7 @@ class BadArgs(Exception):
     """
 
     def __init__(self, found: Words, expected: Words) -> None:
-        """Store the two texts. Characters that cannot be printed are escaped."""
+        """Store what was found and what was expected. Unprintable characters are escaped."""
         self.found = _one_line(found, 3 * MAX_SHOWN_CHARACTERS)
         self.expected = _one_line(expected, 6 * MAX_SHOWN_CHARACTERS)
         super().__init__(f"{self.found.en}, expected {self.expected.en}")

@@ -1,4 +1,4 @@
-"""Types of arguments: of reading commands, of machine commands, and of a few match commands.
+"""Types of arguments: of queries, of machine commands, and of a few match commands.
 
 The arguments of every command from a client are converted into one of these types before they are
 used. A refusal shows the description of a value as the expected value. The Chinese text is `zh` in

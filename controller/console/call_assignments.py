@@ -25,7 +25,7 @@ class AssignmentStore:
             return {row.table_id: row.person for row in base.execute(select(CALL_ASSIGNMENTS))}
 
     def write(self, table: str, person: str | None, at_ms: int) -> None:
-        """Store the assignment of `person` to a table. If `person` is None, delete it instead."""
+        """Store that `person` is assigned to a table. If `person` is None, delete the row."""
         with self._engine.begin() as base:
             base.execute(delete(CALL_ASSIGNMENTS).where(CALL_ASSIGNMENTS.c.table_id == table))
             if person is not None:

@@ -1,4 +1,4 @@
-"""Limits on the connections of browsers: how many from one address, and how long a request takes.
+"""Limits on browsers' connections: their number from one address, and the time for a request.
 
 A program can open connections without a login. One telephone must not block the tablets of a hall
 when it opens thousands of connections, never finishes a TLS handshake, or sends a request byte by

@@ -1,4 +1,4 @@
-"""The console: all its parts, its clock, and the tasks that it needs.
+"""The referees' console: its parts, its clock, and the tasks without which it cannot work.
 
 The console ends if one of the tasks fails.
 """
@@ -72,7 +72,7 @@ class ConsoleClock:
         return step_ms
 
     async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
-        """Call `follow_wall_clock` repeatedly, and pass each step in ms to `listeners`."""
+        """Call `follow_wall_clock` repeatedly, and pass each change in ms to all `listeners`."""
         while True:
             await asyncio.sleep(POLL_INTERVAL_S)
             step_ms = self.follow_wall_clock()
@@ -242,7 +242,7 @@ class RefereeConsole:
         return None if self.path is None else self.path.parent / TABLES_FILE
 
     def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
-        """Return each part made of all tables by name: its function, and the roles that see it."""
+        """Return the hall's parts by name: each part's function, and the roles that see it."""
         everybody = frozenset(Role) - {Role.TABLE}
         return {
             "areas": (build_areas, everybody),
@@ -261,7 +261,7 @@ class RefereeConsole:
         return StoreOutageView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
 
     def shift_times(self, by_ms: int) -> None:
-        """Add `by_ms` to all stored times after the clock was set, so that no duration changes."""
+        """Add `by_ms` to the parts' times after the clock was set, so that no duration changes."""
         for part in (self.sessions, self.tables, self.chief_notes, self.hall):
             part.shift_times(by_ms)
 

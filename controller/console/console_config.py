@@ -102,7 +102,7 @@ class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_unencrypted_on_network(self) -> bool:
-        """Return whether other computers can connect without TLS, and so send PINs unencrypted."""
+        """Return whether other computers can connect without TLS: their PINs are not encrypted."""
         if self.tls_cert is not None or self.host == "localhost":
             return False
         try:

@@ -41,7 +41,7 @@ class Freshness(StrEnum):
 
 
 class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Times of a table's last message, new state and connection change, by the console's clock.
+    """The console's times of a table's last message, last new state and last connection change.
 
     `link_since_ms` is the time of the last change of the connection's state. `received_ms` is the
     time of the last message. `changed_ms` is the time of the last state with another boot or number
@@ -60,7 +60,7 @@ class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) -> ContactTimes:
-    """Return `times` changed so that a pause of the console's process does not count as silence.
+    """Return `times`, in which a pause of the console's process does not count as silence.
 
     The process did not run from `stalled_at_ms` to `now_ms`. A table that was silent before
     the pause remains silent.
@@ -70,7 +70,7 @@ def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) ->
 
 
 def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
-    """Return `times` with `by_ms` added, after the console's clock was set by that amount."""
+    """Return `times` moved by `by_ms`, because the console's clock was set by that amount."""
     return msgspec.structs.replace(
         times,
         link_since_ms=times.link_since_ms + by_ms,
@@ -114,7 +114,7 @@ def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
 
 
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
-    """Return `times` with the connection state `line`, which began at `now_ms` if it is new."""
+    """Return `times` with the connection state `line`. A new state began at `now_ms`."""
     return times if line is times.link else replace(times, link=line, link_since_ms=now_ms)
 
 

@@ -16,7 +16,7 @@ _MAX_REMEMBERED: Final = 4_096
 
 
 class TokenBuckets:
-    """Rate limits: each key, for example each person, has a limit of its own.
+    """Limits on the rate of actions, one for each `key`: a person's name or an address.
 
     `burst` actions are allowed at once, and `per_second` actions each second after that. `now_s` is
     a steady clock, not a time of day. A refused action costs nothing, so an early retry does not
@@ -28,7 +28,7 @@ class TokenBuckets:
         self._tokens: dict[str, tuple[float, float]] = {}
 
     def allow(self, key: str, now_s: float) -> bool:
-        """Return whether `key` may act now. If it may, count the action."""
+        """Return whether the person or address `key` may act now. If so, count the action."""
         left, at_s = self._tokens.pop(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
@@ -39,7 +39,7 @@ class TokenBuckets:
 
     @property
     def wait_s(self) -> int:
-        """Return after how many seconds, at most, a refused key may act again."""
+        """Return the longest wait, in whole seconds, until a refused action is allowed."""
         return math.ceil(1 / self._per_second)
 
 
@@ -117,13 +117,13 @@ MAX_BROWSERS: Final = 4_096
 
 
 class AlertSounds:
-    """The names of the alerts for which each browser made a sound in the last minute."""
+    """A record of the alerts for which each browser made a sound in the last minute."""
 
     def __init__(self) -> None:
         self._sounded: dict[str, dict[str, float]] = {}
 
     def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
-        """Return whether an alert in `news` is new to a browser, which must then make a sound.
+        """Return whether a browser must make a sound, because an alert in `news` is new to it.
 
         All alerts in `news` then count as known for a minute. `now_s` is a steady clock, not a time
         of day.

@@ -161,7 +161,7 @@ def route(
     *,
     rate_limited: bool | None = None,
 ) -> Route:
-    """Return a route that needs a login with one of the `roles`, or no login if None.
+    """Return a route that needs a login with one of `roles`, or no login if `roles` is None.
 
     If `rate_limited` is True, a request counts as one command of its person, for any number of
     tables. With None, it counts if a login is needed and the request may change something.
@@ -223,7 +223,7 @@ def missing_page() -> Response:
 
 
 def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
-    """Return an endpoint that calls `endpoint` and turns known errors into error responses."""
+    """Return `endpoint` with an error response for each refusal and each database error."""
 
     async def answered(request: Request) -> Response:
         try:

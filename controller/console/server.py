@@ -287,7 +287,7 @@ class _UvicornServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install no signal handlers, unlike uvicorn's own method: the process handles them."""
+        """Replace uvicorn's method, and install no signal handlers: the process has its own."""
         yield
 
 

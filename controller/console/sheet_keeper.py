@@ -30,7 +30,7 @@ SheetVersion = tuple[object, ...]
 
 
 class SheetKeeper:
-    """A keeper that requests the score sheet of each finished match from its table and stores it.
+    """A service that requests each finished match's sheet from the table, and stores the sheet.
 
     `write` runs the calls that store a sheet.
     """
@@ -49,7 +49,7 @@ class SheetKeeper:
         self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
-        """Check each table for a finished match now, and again after each change of its state."""
+        """Check each table for a finished match, now and after each change of the table."""
         self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
             self._check_table(table)
@@ -81,7 +81,7 @@ class SheetKeeper:
             self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
     async def _keep_current(self, table: str) -> None:
-        """Repeat requests for a table's sheet until the newest version is stored or unavailable."""
+        """Request a table's sheet until the newest version is stored, or cannot be obtained."""
         kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
@@ -93,7 +93,7 @@ class SheetKeeper:
             del self._tasks[table]
 
     async def _fetch(self, table: str, version: SheetVersion) -> bool:
-        """Request and store a table's sheet, and return False if this must be tried again."""
+        """Request and store a table's sheet, and return False if the request must be repeated."""
         try:
             reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:

@@ -43,7 +43,7 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     deal_due_since_ms: int | None = None
 
     def freshness(self, now_ms: int) -> tuple[Freshness, int]:
-        """Return (freshness, time), with the time of the last message if the freshness is live.
+        """Return the table's freshness and a time, for a live table the time of its last message.
 
         Otherwise it is the time since when the state may be old. Both are by the console's clock.
         """
@@ -76,7 +76,7 @@ class Tables(Protocol):
         """Return the last known state of a table. Raises KeyError for an unknown table."""
 
     def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
-        """Call `callback` with the id of each changed table, at most 20 times a second for each."""
+        """Call `callback` with a changed table's id, at most 20 times a second for each table."""
 
     def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
         """Call `callback` once with each public event that is received from now on."""

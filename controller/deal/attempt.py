@@ -82,7 +82,7 @@ AttemptStep = tuple[AttemptState, tuple[AttemptEffect, ...]]
 
 
 def new_attempt(sequence: str, passes: int) -> AttemptState:
-    """Return an attempt in its first state. The shuffler will make `passes` passes over the set."""
+    """Return the first state of an attempt: no card is fed, `passes` shuffler passes are due."""
     return AttemptState(sequence=sequence, passes=passes, ledger=Ledger(expected=len(sequence)))
 
 

@@ -25,7 +25,7 @@ def lock_reasons(ledger: Ledger, sequence: str, final_count: FinalCount) -> tupl
 
 
 def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
-    """Return the names of `set_faults`, but MISSING_CARD only if `all_there` is True.
+    """Return those of `set_faults` that are certain: MISSING_CARD only if `all_there` is True.
 
     `all_there` is True if hopper, path and tray are empty, so all cards are in the pockets.
     Otherwise the missing card may still be in hopper, path or tray.

@@ -21,7 +21,7 @@ MAX_TRAY_ROUNDS = 2
 
 
 class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The ledger's account of one fed card, or of two cards that were fed as one."""
+    """The ledger's account of one fed card, or of a double feed (two cards fed as one)."""
 
     index: int
     place: int
@@ -43,9 +43,9 @@ class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """The accounts of all fed cards of an attempt, and the open places of the fair sequence.
+    """The accounts of all fed cards of an attempt, and the places that need a card from the tray.
 
-    An open place needs a card from the tray. The last open place in the tuple gets a card first.
+    These places are in `open_places`. The last place in this tuple gets a card first.
     """
 
     expected: int
@@ -53,7 +53,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     open_places: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        """Return a text with the numbers of fed, refed and expected cards, but no pocket."""
+        """Return as text how many cards were fed, refed and expected, but not their pockets."""
         return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
@@ -101,10 +101,10 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
-    """Return the ledger with an account of card `index`, which has just come to the window.
+    """Return the ledger with a new account of card `index`, or None if no such card can come now.
 
-    Return None if `index` is not the next index, or if the sequence has no place left for this
-    card. `doubled` is True if the sensor detected two cards at once.
+    The card has just come to the window. It cannot come if `index` is not the next index, or if the
+    sequence has no place left for it. `doubled` is True if the sensor detected two cards at once.
     """
     aside = ledger.open_places
     if not from_tray:
@@ -139,7 +139,7 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
-    """Return the ledger in which each place that no card from the hopper reached is now open.
+    """Return the ledger with all places for which the hopper fed no card added to `open_places`.
 
     After a double feed the hopper feeds fewer cards than there are places. Cards from the tray fill
     the unreached places last.

@@ -9,7 +9,7 @@ import msgspec
 
 
 class LookOutcome(StrEnum):
-    """A verdict on a card: accept the card, read it again, or send it to the tray.
+    """The vault's verdict after a look: accept the card, read it again, or send it to the tray.
 
     The code that routes cards receives nothing else about a face.
     """
@@ -165,7 +165,7 @@ class AwaitLook(AttemptEffectBase, frozen=True):
 
 
 class RequestFinalCount(AttemptEffectBase, frozen=True):
-    """Request the boards' final counts and the vault's verdict on the set: a FinalCount."""
+    """Request the boards' final counts and the vault's verdict on the set, as one FinalCount."""
 
 
 class HoldHands(AttemptEffectBase, frozen=True):

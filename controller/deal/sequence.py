@@ -39,7 +39,7 @@ def commitment(bound_to: bytes, seed: bytes) -> bytes:
 
 
 def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
-    """Return the hash of the hands in `record`. It is published before the hands are released.
+    """Return the commitment to the hands in `record`: a hash, published before their release.
 
     `committed` is the commitment to the seed. `record` has one face byte for each place. `nonce` is
     a random number, so that the record cannot be guessed from the hash.
@@ -73,7 +73,7 @@ def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -
 
 
 def fair_order(below: Callable[[int], int], cards: int) -> str:
-    """Return the pocket letters of all cards in an order that the random numbers of `below` give.
+    """Return the pocket letters of all cards, shuffled with random numbers from `below`.
 
     `below(bound)` draws each of 0…bound-1 equally often. Each of the cards! / ((cards/4)!)^4 orders
     has equally many draws.
@@ -117,7 +117,7 @@ def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], in
 
 
 def _blocks(first: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Yield an endless hash as blocks of bytes. `first(n)` returns its first n bytes."""
+    """Yield an endless hash, block by block. `first(n)` returns the first n bytes of the hash."""
     given, size = 0, _RATE_BYTES
     while True:
         block = first(size)

@@ -1,4 +1,4 @@
-"""The doctor: checks whether an installed table has everything that it needs for dealing.
+"""The doctor, which checks whether an installed table has everything that it needs for dealing.
 
 For each problem it reports what to do. Facts are collected first. Pure functions then check the
 facts. Tests can therefore check each line of the page with invented facts, and each fact with an

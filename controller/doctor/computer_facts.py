@@ -88,7 +88,7 @@ class Computer:
 
 
 def lock_name(status: os.stat_result) -> str:
-    """Return the name of a file in the kernel's list of locks. `status` is the file's stat."""
+    """Return the name that the kernel's list of locks has for the file with the stat `status`."""
     major, minor = os.major(status.st_dev), os.minor(status.st_dev)
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
@@ -109,7 +109,7 @@ def _run_program(words: Sequence[str]) -> str | None:
 
 
 def _is_clock_synchronized() -> bool | None:
-    """Return whether the kernel's clock is synchronised, or None if adjtimex cannot be read.
+    """Return whether the kernel's clock is synchronised, or None if adjtimex cannot be called.
 
     adjtimex is called without a mode, so that it changes nothing.
     """
@@ -166,7 +166,7 @@ def read_port(computer: Computer, path: str, user: User) -> PortFacts:
 def _find_holders(
     computer: Computer, device: str, status: os.stat_result
 ) -> tuple[tuple[PortHolder, ...], bool]:
-    """Return the other processes that have `device` open, and whether some may be missing."""
+    """Return the other processes that have `device` open, and whether there may be more of them."""
     name = lock_name(status)
     locks = {pid for pid, locked in computer.list_locks() if locked == name}
     having, blind = set(locks), False
@@ -310,7 +310,7 @@ def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | 
 
 
 def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
-    """Return those `addresses` that have a port at which a program listens on this computer."""
+    """Return those of `addresses` whose port is in use by a listening program on this computer."""
     ports = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in (computer.read_text(path) or "").splitlines()[1:]:

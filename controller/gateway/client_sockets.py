@@ -37,7 +37,7 @@ _log = structlog.get_logger("gateway")
 
 
 async def wait_for_revocation(admitted: AdmittedKeys, authenticator: Authenticator) -> list[str]:
-    """Wait until a connected peer is no longer admitted. Return the names of all such peers."""
+    """Wait until connected peers are no longer admitted, and return the names of these peers."""
     while True:
         gone = admitted.no_longer_admitted(authenticator.connected_peers)
         if gone:

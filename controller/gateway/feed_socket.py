@@ -37,7 +37,7 @@ _SUBSCRIBE, _UNSUBSCRIBE = b"\x01", b"\x00"
 
 
 class TopicLimits:
-    """Limits for each client: the rate of its subscriptions, and the bytes of its unserved topics.
+    """Limits on each client's subscriptions: their rate, and the bytes of topics not in the feed.
 
     `served` are the topics of the feed. Any other topic is unserved, but libzmq stores it.
     """
@@ -49,7 +49,7 @@ class TopicLimits:
         self._rate_limiter = RateLimiter(SUBSCRIPTIONS_PER_S, SUBSCRIPTION_BURST)
 
     def accept(self, peer: ConnectedPeer, frames: Iterable[bytes], now_s: float) -> bool:
-        """Count the subscriptions in a message. Return whether `peer` is still within its limits.
+        """Count the subscriptions in a message, and return whether `peer` is within its limits.
 
         Every frame of a message can be a subscription, as in libzmq. `peer` is NO_PEER after a
         connection has ended: libzmq then reports the topics that have no subscriber left.

@@ -129,7 +129,7 @@ class Gateway:
             await self._client_sockets.reconnect_all()
 
     def _bind(self, *addresses: str) -> list[str]:
-        """Bind both client sockets to `addresses`. Return the addresses for local clients."""
+        """Bind each client socket to its own address. Return the addresses for local clients."""
         bound = []
         for part, name, address in zip(
             self._client_sockets.sockets, ("feed", "commands"), addresses, strict=True

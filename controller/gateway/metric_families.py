@@ -215,7 +215,7 @@ def _build_metrics(
 
 
 def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValue]]:
-    """Return {key of a family: its values}. A value without a matching family is left out."""
+    """Return {`key` of a MetricFamily: its values}. Leave out values without such a family."""
     found: dict[str, list[MetricValue]] = {}
     for each in values:
         family = METRIC_FAMILIES.get(each.name)

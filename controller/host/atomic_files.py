@@ -1,9 +1,9 @@
-"""Functions that write a file completely or not at all, also as root in another user's folder.
+"""Functions that write a file completely or not at all.
 
-In their own folder users can replace anything at any moment, for example by a link to a file of
-root. Therefore a folder is opened once, and all later steps use that handle. Root follows a link on
-the way only if no other user could have created the link. A new file gets its mode and owner
-through its own handle, before it gets its name.
+Root can use them safely in another user's folder. In their own folder users can replace anything at
+any moment, for example by a link to a file of root. Therefore a folder is opened once, and all
+later steps use that handle. Root follows a link on the way only if no other user could have created
+the link. A new file gets its mode and owner through its own handle, before it gets its name.
 """
 
 import errno

@@ -47,7 +47,7 @@ class RefusalLogLimiter:
         self._suppressed = 0
 
     def allow_line(self, key: str, now_s: float) -> int | None:
-        """Return None if `key` must not be logged now, otherwise the number of suppressed lines.
+        """Return None if `key` gets no log line now, else the number of lines suppressed before.
 
         The number counts the lines of all keys that were suppressed since the last allowed line.
         """

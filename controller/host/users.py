@@ -64,7 +64,7 @@ def user_name(uid: int) -> str:
 
 
 def allowed_peer_uids(name: str | None) -> frozenset[int]:
-    """Return the user ids that may be at the other end of the socket between machine and gateway.
+    """Return the ids of the users who may be the peer on the socket between machine and gateway.
 
     With a name, this is only the named user. With None, machine and gateway run as one user, and
     the result is this process's own uid and root. Raises UserError for an unknown name.
@@ -80,7 +80,7 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
-    """Return whether `user` is root or has any of the rights `bits` to the file of `status`."""
+    """Return whether `user` is root or has any right in `bits` to the file with this `status`."""
     if user.uid == 0:
         return True
     if status.st_uid == user.uid:
@@ -108,7 +108,7 @@ def changeable_path(user: User, path: Path) -> Path | None:
 
 
 def existing_paths(*paths: Path) -> Iterator[Path]:
-    """Yield each path in `paths` that exists and that this process may see."""
+    """Yield each path in `paths` that exists, if this process has the right to examine it."""
     for path in paths:
         try:
             path.stat()

@@ -174,9 +174,9 @@ class ReleasedData(EntryData, frozen=True):
 
 
 class SealedToChiefData(EntryData, frozen=True):
-    """The attempt's record cannot be published: a power cut deleted the machine's copy of its key.
+    """Only the chief can open the attempt's record: a power cut deleted its key in the machine.
 
-    The private entry `seed` has another copy, `for_chief`. Only the chief's key can decrypt it.
+    The private entry `seed` has a copy of that key, `for_chief`, which only the chief can decrypt.
     """
 
     reason: FaultName

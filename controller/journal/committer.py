@@ -129,7 +129,7 @@ class ThreadCommitter:
                     self._loop.call_soon_threadsafe(self._report, result)
 
     def _take_groups(self) -> tuple[list[WriteGroup], bool]:
-        """Wait until the queue has an item. Return all its groups, and whether more may come."""
+        """Wait for an item in the queue. Return all queued groups, and whether more may come."""
         taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:

@@ -101,7 +101,7 @@ def decode(body: bytes) -> JournalEntry:
 
 
 def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEvent:
-    """Return the feed's event of a public entry. Raises PrivateEntryError for a private one."""
+    """Return a public entry as an event for the feed. Raises PrivateEntryError if it is private."""
     entry = chained.entry
     if not entry.public:
         raise PrivateEntryError(f"entry {entry.n} ({entry.kind}) is private")

@@ -206,11 +206,11 @@ def hold_journal_lock(state_dir: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
-    """Open a journal file for reading. The `with` block gets an iterator of its unchecked rows.
+    """Open a journal file read-only during the block, and yield an iterator of its rows.
 
-    A daemon may write the file at the same time. Raises JournalError for a file that is not a
-    journal, is damaged or is missing. The end of the `with` block raises JournalError if the tables
-    of the file were changed.
+    The hash chain is not checked. A daemon may write the file at the same time. Raises JournalError
+    for a file that is not a journal, is damaged or is missing. The end of the `with` block raises
+    JournalError if the tables of the file were changed.
     """
     try:
         with contextlib.closing(_connect_read_only(path)) as db:
@@ -252,7 +252,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _create_or_check(db: sqlite3.Connection) -> None:
-    """Create the journal's table if the file is empty. Otherwise check the file's tables.
+    """Create the journal's table if the file is empty. Then check the file's format and tables.
 
     Raises JournalError if the tables or the format are not those of a journal.
     """

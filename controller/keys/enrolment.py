@@ -142,7 +142,7 @@ def _write_admitted(folder: Path, client: Certificate) -> Path:
 
 
 def _without_table_fields(client: Certificate) -> Certificate:
-    """Return a copy without expiry date and proof: files with the same keys may differ in them."""
+    """Return a copy without `expires` and `proof`: files with the same keys may differ in them."""
     return replace(client, expires=None, proof=None)
 
 

@@ -46,7 +46,7 @@ ARCHIVE_FOLDER = "old"
 
 
 def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
-    """Create the keys of a new table, and create and admit its first clients.
+    """Create the keys of a new table and of its first clients, and admit these clients.
 
     These clients are one of each role, and an observer for `dealtable watch`.
 
@@ -106,7 +106,7 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
 
 
 def create_client_keys(place: Path, name: str, role: Role) -> Path:
-    """Create a client's key files in clients/ of `place`. Return the path of the public file.
+    """Create a client's key files in `place`/clients/. Return the path of the public file.
 
     Existing files are not changed. Raises OSError.
     """
@@ -171,7 +171,7 @@ def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
 
 
 def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
-    """Return the path of the table's CURVE secret file, and the paths of its public key files.
+    """Return the path of a table's secret CURVE key file, and the paths of its public key files.
 
     The gateway's public file is the first.
     """

@@ -258,7 +258,7 @@ class TableMachine:
         return await self.processor.submit(command)
 
     def state(self) -> PublicState:
-        """Return the present public state, and give it the next sequence number.
+        """Return the present public state, with the next sequence number.
 
         If the journal cannot be written, its phase is FAULT.
         """

@@ -145,7 +145,7 @@ class MachineMetrics:
         return 0.0 if self._committer is None else self._committer.oldest_wait_s()
 
     def attach(self, board_log: BoardLog, *links: Link) -> None:
-        """Read the counters of `board_log` and `links` from now on; time each ROUTE on `links`."""
+        """Add the counters of `board_log` and `links` to the metrics, and measure each ROUTE."""
         self._board_log = board_log
         board_log.on_written = self.on_events_written
         for link in links:
@@ -163,7 +163,7 @@ class MachineMetrics:
         _ENTRY_COUNTERS.get(entry.kind, _count_nothing)(self, entry)
 
     def on_events_written(self, events: Sequence[BoardEvent]) -> None:
-        """Count written board events. Count the events of an attempt only after its verdict."""
+        """Count journalled board events, but those of an attempt only after its verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)

@@ -112,7 +112,7 @@ class PanelControl:
         self._panel: PanelDriver | None = None
 
     async def open(self, pins: PanelPins, factory: Callable[[], Awaitable[object]]) -> None:
-        """Open `pins` with the result of `factory`. If this fails, raise the fault PANEL_LOST."""
+        """Open `pins` of the pin factory from `factory`. On failure, raise the fault PANEL_LOST."""
         try:
             self._panel = PanelDriver(
                 pins,
@@ -155,10 +155,10 @@ class PanelControl:
             self._desk.submit_press("call", seat=press.seat)
 
     def _on_green(self, seat: Seat, act: PressKind) -> None:
-        """Handle a press of a seat's green button: a long press submits the command `out`.
+        """Handle a short or a long press of a seat's green button.
 
-        This command reports that the player has no cards left. A short press ends the seat's call
-        for a referee. Without a call, the present phase decides what a short press does.
+        A long press submits the command `out`: the player has no cards left. A short press ends the
+        seat's call for a referee. Without a call, the present phase decides what it does.
         """
         if act is PressKind.DOWN:
             self._cut_at_press = self._counter.number

@@ -1,4 +1,4 @@
-"""Calls for a referee to a table, by a red button or because players do not act in time.
+"""The calls for a referee: by a red button, or because players act too late.
 
 The player who called cancels the call with the green button. A referee at the table also ends it.
 """
@@ -15,7 +15,7 @@ from controller.messages import Seat
 
 
 def calling_seats(record: TableRecord, seat: Seat | None = None) -> tuple[Seat, ...]:
-    """Return the seats that call a referee now. With `seat`, return only this seat, or ()."""
+    """Return the seats that call a referee now; with `seat`, only this seat if it calls."""
     seats = [call.seat for call in record.state.calls if call.seat is not None]
     return tuple(one for one in seats if seat in (None, one))
 

@@ -177,7 +177,7 @@ class TableRecord:
         self.write(kind, data, deal=deal, attempt=self.match_written.attempt, public=public)
 
     async def sync(self) -> None:
-        """Wait until all entries so far are on the disk, in `state` and on the feed.
+        """Wait until all earlier entries are on the disk, in `state` and on the feed.
 
         Raises StorageFailed if they cannot be stored.
         """
@@ -191,7 +191,7 @@ class TableRecord:
         self.raise_faults({name: evidence or {}})
 
     def raise_faults(self, faults: Mapping[str, Mapping[str, str]]) -> None:
-        """Raise all `faults` (evidence by fault name), in one commit with uncommitted entries."""
+        """Raise all `faults` (evidence by fault name); commit them with all uncommitted entries."""
         for name, evidence in faults.items():
             known = dict(evidence)
             key = (name, known.get("board", ""))

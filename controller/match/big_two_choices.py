@@ -141,7 +141,7 @@ def _replace_current_round(opening: ChoicesBeforePlay, asking: ChoiceRound) -> C
 
 
 def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
-    """Return the choices, in which doubling has begun if all seats have chosen about open hands."""
+    """Begin doubling if all seats have chosen about the open hand, and return the choices."""
     done = opening.open_hand
     if opening.doubling is not None or done.seats_asked():
         return opening

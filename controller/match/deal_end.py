@@ -90,7 +90,7 @@ def update_places(match: GuandanMatch, ended_ms: int | None = None) -> StepResul
 
 
 def finish_so_far(match: GuandanMatch) -> deal_result.FinishOrder | None:
-    """Return the finish order of the present deal if it is complete, otherwise None."""
+    """Return the present deal's finish order if the places so far decide it, otherwise None."""
     try:
         return _finish_order(match.places, match.dead)
     except deal_result.FinishError:
@@ -134,7 +134,7 @@ def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepRe
 
 
 def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
-    """Record the leader of the next deal. The side that won a forfeited deal has named this seat.
+    """Record the next leader, whom the winners of a forfeited deal named; continue the match.
 
     Source: seed 000 A15.3.3.
     """
@@ -152,7 +152,7 @@ def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
 
 
 def order_extra_deal(match: GuandanMatch, event: events.ExtraDealOrdered) -> StepResult:
-    """Begin an extra deal, which the chief ordered because the levels are equal (加打一副).
+    """Begin an extra deal, which the chief ordered because the score is equal (加打一副).
 
     Source: seed 000 A27.3, A29.3.2.
     """

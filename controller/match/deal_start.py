@@ -247,7 +247,7 @@ def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
 
 
 def accept_count(match: GuandanMatch, event: events.HandCounted) -> StepResult:
-    """Record that a player's count is right. The fourth count ends sorting (seed 000 A5.2)."""
+    """Record a player's right count of the hand. The fourth count ends sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = replace(match, counted=(*match.counted, event.seat))

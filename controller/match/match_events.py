@@ -207,7 +207,7 @@ class OutClaimed(SeatEventBase, frozen=True, tag="OutSaid"):
 
 
 class OutConfirmed(SeatEventBase, frozen=True, tag="Out"):
-    """The player at `seat` has no cards left, as an opponent confirmed or a referee reported."""
+    """An opponent confirmed or a referee reported that the player at `seat` has no cards left."""
 
 
 class OutWithdrawn(SeatEventBase, frozen=True, tag="OutWithdrawn"):

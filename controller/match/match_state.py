@@ -47,7 +47,7 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
     pairs: dict[Side, MatchPair]
 
     def player_name(self, seat: Seat) -> str:
-        """Return the name of the player at `seat`, or the letter of the seat without a name."""
+        """Return the name of the player at `seat`, or the seat's letter if no name is stored."""
         return self.pair_of(seat).players.get(seat, seat)
 
     def pair_of(self, seat: Seat) -> MatchPair:

@@ -40,7 +40,7 @@ def match_outcome(match: GuandanMatch, at_ms: int) -> MatchVerdict | ExtraDealNe
 
 
 def verdict_by_ruling(match: GuandanMatch) -> MatchVerdict | None:
-    """Return the winner and the reason if a ruling ended the match, or None if no ruling did.
+    """Return the verdict (winner and reason) if a ruling ended the match, or None if none did.
 
     A match is lost once, and the first such ruling counts. If neither pair came, there is no winner
     (both provisional).
@@ -126,7 +126,7 @@ def begin_attempt(match: AnyMatch) -> StepResult:
 
 
 def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
-    """Return the duties before the present deal: the seats that must shuffle, cut and draw first.
+    """Return the duties before the present deal: who shuffles, cuts and draws the first card.
 
     `shuffler` is the seat that has shuffled, or None before that.
     """
@@ -180,7 +180,7 @@ def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def follow_standing(match: GuandanMatch) -> GuandanMatch:
-    """Return the match with `level`, `owner` and last result copied from `match.standing`."""
+    """Return the match with `level`, `owner` and `follows` (the last result) from its standing."""
     standing = match.standing
     level = level_due(match.profile, standing)
     return replace(match, level=level, owner=standing.owner, follows=standing.previous)
@@ -243,10 +243,10 @@ def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
 
 
 def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
-    """Return the match in its new phase if it ends, or if the next leader must be named first.
+    """Return the match in the phase that replaces the next deal, or None if that deal is due.
 
-    Return None if the next deal must be dealt. An extra deal that the chief ordered after a draw is
-    not cancelled by the same draw.
+    The match ends, or it waits until the next leader is named. An extra deal that the chief ordered
+    after a draw is not cancelled by the same draw.
     """
     end = match_outcome(match, at_ms)
     if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):

@@ -120,7 +120,7 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
 
 
 def propose_ruling(match: GuandanMatch, event: events.RulingProposed) -> StepResult:
-    """Store a proposed ruling. Nothing happens until a person decides about it."""
+    """Add a proposed ruling to the match. Nothing happens until a person decides about it."""
     if any(ruling.id == event.id for ruling in match.rulings):
         refuse("TWICE", event.id)
     charge = event.charge
@@ -164,7 +164,7 @@ def approve_ruling(match: GuandanMatch, event: events.RulingApproved) -> StepRes
 
 
 def reject_ruling(match: GuandanMatch, event: events.RulingRejected) -> StepResult:
-    """Reject a proposed ruling, or overturn a decided ruling and undo its effects."""
+    """Reject a ruling that is not decided, or overturn a decided one and undo its consequences."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
     after = rulings.reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
@@ -373,7 +373,7 @@ _CONSEQUENCE_HANDLERS: dict[
 
 
 def undo_consequences(match: GuandanMatch, ruling: rulings.MatchRuling) -> StepResult:
-    """Return the match without the effects that an overturned ruling had on a deal.
+    """Return the match without the consequences that an overturned ruling had for its deal.
 
     While the deal of a dead hand is played, the hand is in play again, with the place it had. If
     that deal is being dealt again, none of its hands is dead. Raises RefusedError for a deal that

@@ -218,13 +218,13 @@ def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -
 
 
 def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
-    """Return the valid row of deal `deal` after all corrections, or None if there is none."""
+    """Return the row of deal `deal` with all corrections applied, or None if no row is valid."""
     rows = (row for row in effective_rows(sheet) if isinstance(row, DealRow))
     return next((row for row in rows if row.deal == deal), None)
 
 
 def last_deal_row(sheet: Sheet) -> DealRow | None:
-    """Return the valid row of the last deal after all corrections, or None if there is none."""
+    """Return the last valid deal row with all corrections applied, or None if there is none."""
     deals = [row for row in effective_rows(sheet) if isinstance(row, DealRow)]
     return deals[-1] if deals else None
 

@@ -1,4 +1,4 @@
-"""The effects of time on a match. Before each event, the clocks advance to the event's time.
+"""Clocks and stops of a match, and changes by time alone. Before each event, clocks advance.
 
 The reports of the clocks are for people. Three things happen by time alone, and none is a penalty.
 The sorting time ends. A match without time left begins no further deal. In Big Two, silence answers
@@ -75,7 +75,7 @@ def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
 
 
 def update_clocks(match: AnyMatch) -> StepResult:
-    """Pause the clocks of seats if the table or the area is stopped, otherwise resume them.
+    """Pause or resume the clocks of seats, and record when a stop of the table begins or ends.
 
     When a stop of the table is over, a referee is asked about the lost time.
     """
@@ -198,7 +198,7 @@ def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> Ste
 
 
 def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
-    """Begin the next time limit of a slow player at the spoken warning. Seed 000 A21.1."""
+    """Start the next time limit of a slow player, whom a referee warns aloud (seed 000 A21.1)."""
     running = duty_clocks.clocks_for_duty(match.clocks, "play")
     if not any(clock.seat == event.seat for clock in running):
         refuse("NO_CLOCK")
@@ -207,13 +207,13 @@ def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
 
 
 def stop_play_clock(match: GuandanMatch, event: events.PlayMade) -> StepResult:
-    """Stop the play clock of a player who has played or passed, and record the first lead."""
+    """Stop a player's play clock after a play or pass, and record that the first lead was made."""
     clocks = duty_clocks.remove_done(match.clocks, "play", seat=event.seat)
     return note_lead(replace(match, clocks=clocks)), ()
 
 
 def next_tick_ms(match: AnyMatch) -> int | None:
-    """Return the next time at which a clock reports or changes something, or None if no clock runs.
+    """Return the next time at which a clock causes a report or a change, or None if no clock runs.
 
     The time is on the match's clock. If a change is already due, because a stop is over or a
     referee has decided, the result is `match.now_ms`. The result is also `match.now_ms` if too

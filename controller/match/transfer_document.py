@@ -124,7 +124,7 @@ def pack_document(transfer: TransferDocument) -> PackedDocument:
 
 
 def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
-    """Return the transfer document that `parts` contain. Its SHA-256 (hex) must be `digest`.
+    """Return the transfer document in `parts`, after a check that its SHA-256 (hex) is `digest`.
 
     Raises TransferError for another digest, for parts in wrong order, and for an unusable document.
     """

@@ -1,4 +1,4 @@
-"""Tribute and return: players confirm each card that they give, and people enter the values.
+"""Tribute and return: players confirm each card that they give, and people enter the cards' values.
 
 The match stores values of cards, never hands.
 """
@@ -24,7 +24,7 @@ from controller.words import Words
 
 
 def continue_after_count(match: GuandanMatch) -> StepResult:
-    """End the count of the hands. If tribute is due, ask about anti-tribute, otherwise begin play.
+    """After the count of the hands, ask about anti-tribute if tribute is due, or else begin play.
 
     Source: seed 000 A10.1, A15.3.3.
     """
@@ -179,7 +179,7 @@ def _require_card_values(values: Iterable[int]) -> None:
 def _value_by_receiver(
     settled: tribute.TributePlan, to: Seat, returned: int | None
 ) -> dict[Seat, int]:
-    """Return {to: returned}, receiver and value of a return card, or {} if `returned` is None.
+    """Return {to: returned}, a return card's value by its receiver, or {} if `returned` is None.
 
     Raises RefusedError if the value is missing but decides the leader, or if no card has it.
     """
@@ -203,7 +203,7 @@ def _exchange_of(match: GuandanMatch) -> TributeExchange:
 
 
 def _correctable_exchange(match: GuandanMatch) -> TributeExchange:
-    """Return the deal's exchange of tribute and return cards. A correction must still be allowed.
+    """Return the deal's exchange of tribute and return cards, if it may still be corrected.
 
     Raises RefusedError after the first lead, or if no exchange was due.
     """

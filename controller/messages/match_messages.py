@@ -16,7 +16,7 @@ class PublicPair(Message, frozen=True, kw_only=True):
 
 
 class PublicMatchClock(Message, frozen=True, kw_only=True):
-    """The remaining time of a match at this table, including added time.
+    """The remaining time of a match at this table, including time that a referee added.
 
     `left_s` is in whole seconds, at the time `at_ms` of the match. `running` is false before the
     start and while the area is stopped. `deadline_ms` is the end of the time by the table's clock;
@@ -196,7 +196,7 @@ class PublicScore(Message, frozen=True, kw_only=True):
 
 
 class SheetSigner(Message, frozen=True, kw_only=True):
-    """A signature on the score sheet, with the signer and the name of the person who signed.
+    """A signer of the score sheet, and the name of the person who signed for this signer.
 
     `signer` is a side, a seat or the referee.
     """

@@ -12,7 +12,7 @@ SCHEMA_VERSION = 1
 
 
 class MachinePhase(StrEnum):
-    """The phase of the machine: `fault`, `empty` (no attempt), or a step of the present attempt."""
+    """The phase of the machine: a fault, no attempt (`empty`), or a step of the present attempt."""
 
     FAULT = "fault"
     EMPTY = "empty"

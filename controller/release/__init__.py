@@ -1,1 +1,1 @@
-"""Releases of the program: the signed list of their files, and its comparison with the disk."""
+"""Releases of the program: each has a signed list of its files, which is compared with the disk."""

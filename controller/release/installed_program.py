@@ -88,7 +88,7 @@ def list_program_files(folder: Path) -> Iterator[ProgramFile]:
 
 
 def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[ProgramFile]:
-    """Yield the file at `path`. If `path` is a folder, yield all files in the folder.
+    """Yield the file at `path`, or every file below `path` if it is a folder.
 
     `root` is the folder that contains the packages. `cached`: `path` is inside a cache folder.
     """
@@ -156,7 +156,7 @@ def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
 
 
 def _matches_source(path: Path, source: Path, level: int) -> bool:
-    """Return False only if Python would run the compiled file although its source differs.
+    """Return True if the compiled file `path` matches its source or if Python would not run it.
 
     Python does not run a file of another version or one that is out of date.
     """
@@ -215,7 +215,7 @@ def find_program_folder() -> Path:
 
 
 def hash_program_files(folder: Path) -> dict[str, str]:
-    """Return {path: SHA-256} for every file in the packages of `folder`.
+    """Return a mapping from the path of every file in the packages of `folder` to its SHA-256.
 
     The manifest, which cannot list itself, and compiled files (see `find_wrong_bytecode`) are left
     out. A link or device has a digest that no file has. Raises FileError.
@@ -337,7 +337,7 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
 
 
 def _format_older_release(found: str, remembered: RememberedRelease) -> str:
-    """Return the error message that a program is older than a release that ran before.
+    """Return the error message that the program, `found`, is older than the release `remembered`.
 
     The message is in both languages, from the fault catalogue.
     """

@@ -74,9 +74,9 @@ def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
 
 
 def read_expected_manifest(path: Path, key: Path | None) -> Manifest:
-    """Return the manifest in a file. If the key file `key` is given, check the signature first.
+    """Return the manifest in a file, after a check of its signature if a key file `key` is given.
 
-    With None the signature is not checked. Raises FileError, also for a wrong signature.
+    If `key` is None, the signature is not checked. Raises FileError, also for a wrong signature.
     """
     if key is None:
         return read_manifest(path)
@@ -95,7 +95,7 @@ def decode_manifest(raw: bytes, path: Path) -> Manifest:
 
 
 def hash_folder_files(folder: Path) -> dict[str, str]:
-    """Return {path: SHA-256} for every file in a folder.
+    """Return a mapping from the path of every file in a folder to its SHA-256.
 
     The folder's own manifest is left out. Raises FileError, also for a link or anything else that
     is not a file or a folder.

@@ -1,4 +1,4 @@
-"""The clients that may connect to a table and give commands, read from certificates.
+"""The clients that may connect to a table and send commands, as their certificates allow.
 
 A certificate is a file in pyzmq's format (ZPL: `section`, then indented `key = value` lines). This
 package reads it without ZeroMQ, because the machine, which checks commands, has no network.

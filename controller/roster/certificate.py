@@ -97,7 +97,7 @@ def sign_certificate(certificate: Certificate) -> bytes:
 
 
 def has_valid_proof(certificate: Certificate) -> bool:
-    """Return True if `proof` is the owner's valid signature of the present certificate."""
+    """Return True if `proof` is the owner's valid signature of the certificate's other data."""
     if certificate.proof is None:
         return False
     try:
@@ -189,7 +189,7 @@ def read_sign_file(path: Path) -> bytes:
 
 
 def _parse_sections(text: str) -> dict[str, dict[str, str]]:
-    """Return the sections of a certificate file in the format ZPL, each as {key: value}.
+    """Return the sections of a certificate file (format ZPL) as {section: {name: value}}.
 
     A name alone opens a section. Indented `key = value` lines fill it.
     """
@@ -259,9 +259,9 @@ def parse_key(text: str) -> bytes:
 
 
 def key_bytes(key: bytes | str | None) -> bytes | None:
-    """Return `key` as bytes. It may be given as bytes or as 64 lower-case hex digits.
+    """Return a key as bytes, or None if `key` is None or a text that is not a key.
 
-    Bytes are returned unchanged. None or any other text gives None.
+    A text must be 64 lower-case hex digits. Bytes are returned unchanged.
     """
     if not isinstance(key, str):
         return key

@@ -173,10 +173,11 @@ def shared_key(one: Certificate, other: Certificate) -> str | None:
 def find_clash(
     client: Certificate, others: Iterable[Certificate]
 ) -> tuple[Certificate, str] | None:
-    """Return the first of `others` that conflicts with `client`, and the name of the shared field.
+    """Return the first of `others` that conflicts with `client`, with the name of the field that
+    they share, or None if no client conflicts.
 
-    The field is "verify", "curve", "seal" or "name". Return None if no client conflicts. A name may
-    occur twice while a key is renewed: with the same role, and at most one without an end.
+    The field is "verify", "curve", "seal" or "name". A name may occur twice while a key is renewed:
+    with the same role, and at most one without an end.
     """
     for other in others:
         if other is client:
@@ -299,7 +300,7 @@ def _read_certificates(
 def _drop_clashing_newcomers(
     before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
 ) -> Iterable[Certificate]:
-    """Yield the clients of `now`, but no new client that conflicts with another (`find_clash`).
+    """Yield the clients of `now` without the new clients that conflict with another (`find_clash`).
 
     New clients are those not in `before`. An error for each client left out is added to `wrong`.
     """
@@ -315,7 +316,7 @@ def _drop_clashing_newcomers(
 def _drop_unreadably_revoked(
     clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
-    """Return those `clients` that are certainly not revoked by an unreadable file in revoked/.
+    """Return those `clients` that no unreadable file in revoked/ could revoke.
 
     `unread` lists these files. If one of them matches no client, the result is empty,
     and an error is added to `wrong`.

@@ -42,7 +42,7 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
             raise ValueError(f'holder = "{self.holder}": expected a card that is no joker')
 
     def face(self) -> Face:
-        """Return the card `holder`. The player who has this card makes the first lead."""
+        """Return the card whose holder makes the first lead (the field `holder`)."""
         return parse_face(self.holder)
 
 
@@ -161,8 +161,8 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
     shared: Literal["skip", "dense"]
 
     def __post_init__(self) -> None:
-        """Raise ValueError if `listed` is too short for the rule `rest`, or if a worse place gets
-        more points than a better place.
+        """Raise ValueError if a worse place gets more points than a better place, or if `listed`
+        has fewer places than the rule `rest` needs.
         """
         if tuple(sorted(self.listed, reverse=True)) != self.listed:
             raise ValueError(

@@ -132,7 +132,7 @@ def _allowed_cutters(
 
 
 def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
-    """Return the seat that draws first in a deal by hand (or no seat), and the rule's text key.
+    """Return the seats (one or none) that may draw first by hand, and the key of this rule.
 
     The tuple is empty while the turned-up card or the name of the leader must decide.
     """

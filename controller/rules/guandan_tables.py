@@ -35,7 +35,7 @@ class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
-    """Raise ValueError if `among`, the list of values of the key `key`, has two equal values.
+    """Raise ValueError if `among`, the values of the profile's key `key`, contains one twice.
 
     `values`: the same list as it is written in the file, for the message.
     """
@@ -232,7 +232,7 @@ class EndingRules(ProfileTable, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a `method` that is not in `methods`, and a method without a usable limit.
+        """Refuse a `method` that is not in `methods`, or that has no usable limit.
 
         The limit is a number of deals, or a time in which at least one deal can begin.
         """

@@ -14,7 +14,7 @@ _MINUTE_S = 60
 
 
 class UnitForm(msgspec.Struct, frozen=True, array_like=True):
-    """Texts that show a number with its unit. `one` is the English text for the number 1."""
+    """One unit, as texts that show a number with it. `one` is the English text for the number 1."""
 
     en: str
     zh: str
@@ -115,7 +115,7 @@ def _common_words(value: object) -> Words:
 
 
 def _value_name(value: object) -> str:
-    """Return `value` as plain text. keys.toml has the words for people under this text.
+    """Return the plain text of `value`, under which keys.toml lists the words for people.
 
     A pair of numbers is written as "2:1", and a range with its factor as "8–9: ×2".
     """

@@ -47,7 +47,7 @@ def decide_match(
     knockout: bool,
     extra_result: DealResult | None = None,
 ) -> MatchVerdict | ExtraDealNeeded | None:
-    """Return how the match ended, ExtraDealNeeded for an extra deal, or None if it continues.
+    """Return the verdict, ExtraDealNeeded if an extra deal decides, or None if the match continues.
 
     `time_up`: the time of the match is over. `knockout`: the match must have a winner (seed 000
     A14.5). `extra_result`: the result of the extra deal that was just played. The side that
@@ -140,7 +140,7 @@ def _match_points(profile: GuandanProfile, end: MatchVerdict) -> PerSide | None:
 def _level_points(
     profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict
 ) -> tuple[PerSide | None, bool]:
-    """Return each side's level points, and whether they depend on the list `score.level_points`.
+    """Return each side's level points, or None, and whether `score.level_points` decides them.
 
     The points are None if that list is empty. After a penalty they may be fixed numbers. Source:
     seed 000 A15.3.4.
@@ -163,12 +163,11 @@ def _level_points(
 
 
 def _forfeit_points(profile: GuandanProfile, lead: int, fixed: int) -> int:
-    """Return the level points of a winner by forfeit, who is `lead` levels above the loser.
+    """Return the level points of a winner by forfeit: `fixed`, or the real points if better.
 
-    They are the points `fixed`, or the real points of the winner if those are better. With
-    `forfeit_keeps` = "higher" the real points of the winner are compared with the fixed points.
-    With "margin" the difference between the real points of both sides is compared with the fixed
-    points. Source: seed 000 A15.3.4.
+    The winner is `lead` levels above the loser. With `forfeit_keeps` = "higher" the real points of
+    the winner are compared with the fixed points. With "margin" the difference between the real
+    points of both sides is compared with the fixed points. Source: seed 000 A15.3.4.
     """
     if lead <= 0 or profile.score.forfeit_keeps == "none":
         return fixed

@@ -85,7 +85,7 @@ class MatchStanding(msgspec.Struct, frozen=True, gc=False):
 
 
 def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
-    """Return the level of the next deal: the level of the side that won the last deal.
+    """Return the level of the next deal: first the starting level, later the last winners' level.
 
     This rule is provisional. The first deal is played at the starting level, even after a penalty
     (003 N4.3).

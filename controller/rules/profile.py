@@ -110,7 +110,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
         return self.shuffles_first[0] if deal == 1 else self.shuffles_later[0]
 
     def article(self, key: str) -> str | None:
-        """Return the article or event that sets a key's value, or None for a provisional value."""
+        """Return the article or tournament that sets a key's value; None if it is provisional."""
         return self.sources.get(key)
 
     def is_settled(self, key: str) -> bool:

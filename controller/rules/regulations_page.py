@@ -114,7 +114,7 @@ def _page_lines(profile: Profile) -> PageLines:
 
 
 def _hanging_lines(*parts: str) -> PageLines:
-    """Yield `parts` as the lines of one paragraph. All lines except the first are indented."""
+    """Yield `parts` as the lines of one paragraph, with all lines after the first indented."""
     first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)

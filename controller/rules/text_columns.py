@@ -51,7 +51,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def pack(parts: Iterable[str], width: int) -> list[str]:
-    """Return lines of at most `width` cells, filled with `parts` that are two blanks apart.
+    """Return lines of at most `width` cells that contain all `parts`, two blanks apart.
 
     A part that does not fit begins a new line.
     """

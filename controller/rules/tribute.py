@@ -216,9 +216,9 @@ def _plan_equal_tributes(
 
 
 def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, ...]:
-    """Return two pairs (payer, receiver), one for each payer.
+    """Return (payer, receiver) of both tributes: `with_up` pays the player who finished first.
 
-    `with_up` pays the player who finished first, the other payer the one who finished second.
+    The other payer pays the player who finished second.
     """
     return ((with_up, finish.up), (partner(with_up), finish.second))
 

@@ -93,7 +93,7 @@ def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
 
 
 def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: Seat) -> ReturnRule:
-    """Return the rule on the cards that `giver` may give back to `to`.
+    """Return the rule on the cards that `giver` may give back to `to` after the result `finish`.
 
     `finish`: the finish order of the deal before. The rule is any card, 10 or less (含10), or any
     card with a warning above 10. A return to the giver's own partner happens after R14 (seed 000
@@ -105,7 +105,7 @@ def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: S
 def return_rule_between(
     profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
 ) -> ReturnRule:
-    """Return the rule on the cards that `giver` may give back to `to`.
+    """Return the rule on the cards that `giver` may give back to `to` after one or two tributes.
 
     `double`: True if two tributes were paid, False if only one was paid.
     """
@@ -115,7 +115,7 @@ def return_rule_between(
 
 
 def return_visibility(profile: GuandanProfile, finish: FinishOrder) -> ReturnVisibility:
-    """Return how the returned cards are shown to the table.
+    """Return how the returned cards are shown to the people at the table.
 
     They are shown openly, together when both are there, or never (暗还).
     """

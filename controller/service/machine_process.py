@@ -234,7 +234,10 @@ class _MachineFactory:
     """A factory that builds the machine of this process. It can build several in turn."""
 
     def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
-        """Read the keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
+        """Read the table's keys, roster and rulebook, and the program's release.
+
+        Raises RuntimeDirError, RosterError and FileError.
+        """
         self._recording = recording
         state_dir = config.table.state_dir
         self._config, self._profile = config, load_profile(config.table.profile, config.table.event)
@@ -327,7 +330,7 @@ def _format_status(machine: MachineSupervisor) -> str:
 
 
 async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], None]) -> None:
-    """Run the machine until SIGTERM or SIGINT arrives, then end a running attempt and stop."""
+    """Run the machine until SIGTERM or SIGINT arrives, then end its attempt and the machine."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:

@@ -33,7 +33,7 @@ class SystemdNotifier:
     """
 
     def __init__(self, address: str | None = None, watchdog_s: float | None = None) -> None:
-        """Store both arguments. An address that does not begin with `/` or `@` counts as None."""
+        """Store the watchdog time, and the address if it begins with `/` or `@`, otherwise None."""
         self.watchdog_s = watchdog_s
         self._address: str | None = None
         if address is not None and address.startswith(("/", "@")):
@@ -83,7 +83,7 @@ async def run_heartbeat(
     status: Callable[[], str],
     write_delay_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[None]:
-    """Send heartbeats to systemd during the block, except while this process counts as stalled.
+    """Send heartbeats to systemd in the `async with` block, except while this process has stalled.
 
     `status` returns a line for people, which is public. `write_delay_s` returns the seconds that
     the oldest entry has waited for the writer of the journal.
@@ -143,7 +143,7 @@ def termination_signals() -> tuple[signal.Signals, ...]:
 
 @contextmanager
 def handle_signals_as_ctrl_c() -> Iterator[None]:
-    """Make the first termination signal in the block act like Ctrl-C.
+    """Make the first termination signal in the `with` block act like Ctrl-C.
 
     Later signals have no effect, because a terminal that closes may send SIGHUP more than once.
     """

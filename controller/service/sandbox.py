@@ -42,7 +42,7 @@ _X32: Final = 0x4000_0000  # bit of a second set of call numbers on x86_64
 
 
 def restrict_process(*, hide_memory: bool) -> None:
-    """Forbid core dumps of this process, and new rights for the programs that it starts.
+    """Forbid core dumps of this process, and forbid new rights for the programs that it starts.
 
     With `hide_memory` only root can read this process's memory. A hidden process belongs to root in
     /proc: its memory, files and environment are closed even to the same user, and a debugger cannot
@@ -62,7 +62,7 @@ def restrict_process(*, hide_memory: bool) -> None:
 
 
 def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
-    """Forbid this process to create sockets other than Unix sockets. Return True on success.
+    """Forbid this process all sockets except Unix sockets, and return whether this succeeded.
 
     This is permanent and affects all threads. A denied call ends with `denied_action`. Returns
     False if the system call numbers of this architecture are unknown. Raises OSError if the kernel

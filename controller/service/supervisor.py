@@ -25,9 +25,10 @@ _log = structlog.get_logger("run")
 async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
-    """Run a table's two processes until a termination signal arrives or one process ends by itself.
+    """Run a table's two processes until a termination signal arrives or one process ends by itself,
+    and return the exit status.
 
-    Returns the exit status: 0 after a signal, otherwise at least 1. `record` is the file for a
+    The exit status is 0 after a signal, otherwise at least 1. `record` is the file for a
     recording of the machine's serial lines, or None. `users` contains the users for the machine and
     the gateway; only root can set them. Each process runs as its user from its first instruction.
     With None both run as the user of this process.

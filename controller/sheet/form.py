@@ -30,7 +30,7 @@ class SheetRules(SheetPart, frozen=True, kw_only=True):
 
 
 class DealOutcome(SheetPart, frozen=True, kw_only=True):
-    """The result of a deal: the finish order, or the side that lost it by a penalty.
+    """The result of a deal: the finish order, or the side that lost the deal by a penalty.
 
     `order`: the seats that emptied their hands, first to last.
     """

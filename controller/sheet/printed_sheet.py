@@ -186,7 +186,7 @@ class _Page:
         return f"{self._label(label)} {value}"
 
     def _facts(self, facts: Mapping[str, object]) -> list[str]:
-        """Return one text for each item of `facts`: its key's label, then its value.
+        """Return one text for each fact in `facts`: the label of its name, then its value.
 
         If the value is True, the text is only the label. Items with an empty value are left out.
         """
@@ -404,15 +404,15 @@ class _Page:
         yield self._labelled("head", sheet.head[:_HASH_DIGITS])
 
 
-def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
-    """Yield the lines of a text table: the heads, then each row with its remark below the row.
+def _table(titles: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
+    """Yield the lines of a text table: the column titles, then each row and the remark below it.
 
     Each column is as wide as its widest text. An empty remark gets no line.
     """
-    widths = [max(map(cell_width, column)) for column in zip(heads, *rows, strict=True)]
+    widths = [max(map(cell_width, column)) for column in zip(titles, *rows, strict=True)]
     roomy = sum(widths) + 2 * (len(widths) - 1) <= PAGE_WIDTH
     gap = "  " if roomy else " "
-    yield _row(heads, widths, gap)
+    yield _row(titles, widths, gap)
     for row, remark in zip(rows, remarks, strict=True):
         yield _row(row, widths, gap)
         if remark:

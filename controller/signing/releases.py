@@ -58,7 +58,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def release(self) -> ProgramRelease:
-        """Return the program release that a table with exactly these files reports."""
+        """Return the release that a table reports if its program has exactly these files."""
         found = program_hash(self.files)
         return ProgramRelease(version=self.version, serial=self.serial, hash=found)
 
@@ -140,7 +140,7 @@ class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def compare_release(
     manifest: Manifest, reported: ProgramRelease | None, boards: ReportedBoards
 ) -> ReleaseComparison:
-    """Return whether the program and each board that a table reports match `manifest`.
+    """Return the comparison of `manifest` with the program and boards that a table reports.
 
     `reported` is None if the table's program has no manifest.
     """

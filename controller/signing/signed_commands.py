@@ -1,4 +1,4 @@
-"""Signed commands: one signature covers person, table, run, deal, attempt and arguments.
+"""The signatures of clients' commands, and a table's signature of a match that is transferred.
 
 A client signs with the Ed25519 key of its certificate. Only the machine checks signatures, because
 it also has the signer's role (controller/roster/). The signature covers every field except `key`
@@ -74,7 +74,7 @@ def check_command(command: ClientCommand, table_key: str) -> None:
 
 
 def sign_document(digest: str, secret: bytes) -> str:
-    """Return the table's signature (hex) of the document that has the digest `digest`.
+    """Return the table's signature (hex) of the document whose digest is `digest`.
 
     The document is the data of a match that is transferred. `digest` is in hex.
     `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same document always has

@@ -50,7 +50,7 @@ def verify_key(secret: bytes) -> bytes:
 
 
 def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
-    """Return whether the key `verify` (32 bytes) verifies `signed` as a head of the table."""
+    """Return whether `verify` (32 bytes) verifies `signed` as a head of the table `table_key`."""
     try:
         head, sig = from_hex(signed.head, _HEAD_BYTES), from_hex(signed.sig, _SIG_BYTES)
         VerifyKey(verify).verify(head_signed_bytes(table_key, signed.n, head), sig)
@@ -60,7 +60,7 @@ def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
 
 
 class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
-    """A signed head of a journal, as `watch --heads` writes it on one line of its file.
+    """A signed head of a journal: one line of the file that `watch --heads` writes.
 
     `table` is the table's name. `table_key` is its public CURVE key in Z85, which identifies the
     table. `time` is the table's own time stamp of the state in which the head was first seen.
@@ -124,7 +124,7 @@ class HeadConflict(msgspec.Struct, frozen=True, gc=False):
 def head_conflict(
     same_entry: KeptHead | None, furthest: KeptHead | None, shown: KeptHead
 ) -> HeadConflict | None:
-    """Return how a table's new head `shown` conflicts with its kept heads, or None if it does not.
+    """Return how the head `shown` conflicts with kept heads of the table, or None if it does not.
 
     `same_entry` is the first kept head for the same entry, `furthest` the kept head for the latest
     entry. Each is None if there is no such head.
@@ -153,7 +153,7 @@ class KeptHeads:
         self._last_shown.clear()
 
     def contains(self, one: KeptHead) -> bool:
-        """Return whether the same head with the same signature was added before."""
+        """Return whether a head with table, entry, hash and signature of `one` was added before."""
         return (one.table_key, one.signed_head) in self._known
 
     def is_last_shown(self, one: KeptHead) -> bool:

@@ -1,1 +1,1 @@
-"""The vault: the only part that stores faces, and the keys that encrypt them on the disk."""
+"""The vault (the only part that stores faces), and the keys that encrypt secrets on the disk."""

@@ -57,7 +57,7 @@ def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
 def is_anti_tribute(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Sequence[Seat]
 ) -> bool:
-    """Return whether no tribute is due because the payers were dealt both big jokers (抗贡).
+    """Return whether no tribute is due because the payers together got both big jokers (抗贡).
 
     False if the rulebook does not allow this. Source: seed 000 A10.3.
     """

@@ -1,4 +1,4 @@
-"""Encryption of secrets that are stored on the disk before anybody may read them.
+"""Encryption of secrets that a table stores on its disk before people may read the secrets.
 
 An attempt key encrypts an attempt's seed and faces (XSalsa20-Poly1305, with a fresh random nonce
 before each box). The key itself is sealed to the chief (X25519 sealed box). The source of random
@@ -162,7 +162,7 @@ class AttemptKeyFiles:
         self._path(attempt).unlink(missing_ok=True)
 
     def keep_only(self, attempts: Set[int]) -> None:
-        """Delete the key files of attempts not in `attempts`, and unfinished files of `write`."""
+        """Delete the key files of attempts not in `attempts`, and files unfinished by `write`."""
         kept = {self._path(attempt) for attempt in attempts}
         for path in (*self._folder.glob("attempt-*.key"), *self._folder.glob(".attempt-*.key")):
             if path not in kept:

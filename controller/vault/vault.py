@@ -72,7 +72,7 @@ class ReaderLook:
 
 
 class LookDecision(NamedTuple):
-    """The verdict on one card, from all looks at this card so far.
+    """The verdict on one card after the latest look at it, with the reason.
 
     `why` is a fault name, or None if the card is accepted.
     """
@@ -102,7 +102,7 @@ def look_fault(look: ReaderLook, back: int) -> str | None:
 
 
 def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
-    """Return the verdict on one card from `looks`, all looks at it so far, oldest first.
+    """Return the verdict on one card from `looks`: all looks at this card, oldest first.
 
     There must be at least one look. `back` is the back that the set must have.
     """
@@ -141,7 +141,7 @@ class Vault:
         self.forget()
 
     def __repr__(self) -> str:
-        """Return a text with the attempt and the number of its cards, and without any face."""
+        """Return a text with the attempt's number and the count of read cards, without any face."""
         return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:

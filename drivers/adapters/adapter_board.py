@@ -66,7 +66,7 @@ class AdapterHal(Protocol):
         """
 
     def due_ms(self, now_ms: int) -> int:
-        """Return the latest time for the next `update`, or NEVER_MS if only input requires one."""
+        """Return the deadline of the next `update`; NEVER_MS if none is needed before new input."""
 
     def stop(self) -> None:
         """Stop every output and close every part, because the adapter ends."""
@@ -261,7 +261,7 @@ def serve(
 
 @contextmanager
 def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
-    """Catch SIGTERM and SIGINT, and yield a function and a descriptor that show such a signal.
+    """Catch SIGTERM and SIGINT. Yield a function and a descriptor that show whether one arrived.
 
     After a signal the function returns True, and the descriptor is readable. The end of the `with`
     block restores the old handlers.

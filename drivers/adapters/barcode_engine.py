@@ -56,7 +56,7 @@ class BarcodeEngine(Struct, frozen=True, kw_only=True):
 
     @property
     def limit_ms(self) -> int:
-        """Return the limit of a request: `late_ms` for an older answer, then `timeout_ms`."""
+        """Return the time limit of a scan: `late_ms` for an older answer, then `timeout_ms`."""
         return self.late_ms + self.timeout_ms
 
 
@@ -173,7 +173,7 @@ class BarcodeScan:
         return done
 
     def due_ms(self) -> int:
-        """Return the latest time for the next `step`, or NEVER_MS if only input requires one."""
+        """Return the deadline of the next `step`; NEVER_MS if none is needed before new input."""
         if self._finished:
             return 0
         due = [NEVER_MS] if self.away_reason is None else [self._retry_ms]

@@ -88,7 +88,7 @@ class BarcodeHal:
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
-        """Return a tuple with the descriptor of the engine's port, or () if it is absent."""
+        """Return a tuple with the descriptor of the engine's port, or () without an engine."""
         source = self._scan.source
         return () if source is None else (source,)
 

@@ -78,7 +78,7 @@ class BoardCore:
     # Methods that a subclass overrides.
 
     def totals(self) -> tuple[int, int]:
-        """Return how many cards of this attempt arrived at the board, and how many are finished.
+        """Return two counts of this attempt's cards: cards that arrived, and finished cards.
 
         Each event contains both. The dealer board counts cards at the window and landings, the
         reader board announced cards and READ events.
@@ -138,7 +138,7 @@ class BoardCore:
         """Start every motion that is possible now."""
 
     def next_ms(self) -> int:
-        """Return the time of the next limit of a motion or look, or NEVER_MS if there is none."""
+        """Return when the next time limit of a motion or look ends, or NEVER_MS if none is set."""
         raise NotImplementedError
 
     # The core.

@@ -78,11 +78,11 @@ class DealerMachine(BoardCore):
         return self.attempt != 0 and not self._hands_released
 
     def any_sees(self, names: tuple[str, ...]) -> bool:
-        """Return whether at least one of the sensors `names` is covered now."""
+        """Return whether at least one of the inputs `names` has the level 1 now."""
         return any(self.hal.read(name) for name in names)
 
     def all_see(self, names: tuple[str, ...]) -> bool:
-        """Return whether all of the sensors `names` are covered now."""
+        """Return whether all of the inputs `names` have the level 1 now."""
         return all(self.hal.read(name) for name in names)
 
     def halt(self, reason: int) -> None:
@@ -201,7 +201,7 @@ class DealerMachine(BoardCore):
         self._sweep.advance()
 
     def next_ms(self) -> int:
-        """Return the time of the next limit of a motion or fall, or NEVER_MS if there is none."""
+        """Return when the next time limit of a motion or fall ends, or NEVER_MS if none is set."""
         return min(
             self.feeding.next_ms(),
             self.landings.next_ms(),
@@ -262,7 +262,7 @@ class DealerMachine(BoardCore):
             self.halt(protocol.BY_SUPPLY)
 
     def _on_drive(self, value: int) -> None:
-        """Handle the report that drive or sensor unit `value` is absent, or that none is (0)."""
+        """Handle a report on drives and sensor units: `value` is the absent unit, or 0 if none."""
         if value != self._missing_drive:
             self._missing_drive = value
             self.emit(protocol.DRIVE, min(value, MAX_COUNT), 0 if value else 1)

@@ -100,7 +100,7 @@ class Feeding:
         return self.index if self.state in (HOLDING, AIMING) else 0
 
     def is_unseen_in_gate(self, outlet: int) -> bool:
-        """Return whether a card moves to `outlet` that the beam after the gate did not detect."""
+        """Return whether a card moves to `outlet` and the beam after the gate did not detect it."""
         return (
             self.state in (PASSING, BACKING_OUT)
             and not self._seen_behind_gate
@@ -108,7 +108,7 @@ class Feeding:
         )
 
     def next_ms(self) -> int:
-        """Return the time of the next call that `on_time` needs, or NEVER_MS if it needs none."""
+        """Return when `on_time` must be called next, or NEVER_MS if no time limit is set."""
         return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
     # Commands of the host.
@@ -132,7 +132,7 @@ class Feeding:
         return protocol.DONE
 
     def purge(self) -> bool:
-        """Return whether a card is in the path, and start to move this card out of it.
+        """If a card is in the path, start to move it out and return True, else return False.
 
         The card goes to the tray. A card that is already in the gate goes to the gate's outlet.
         """
@@ -155,7 +155,7 @@ class Feeding:
         return True
 
     def stop(self, finish_pass: bool) -> None:
-        """Stop the feed and pass motors, unless a card is in the gate and `finish_pass` is True."""
+        """Stop feed and pass motors. With `finish_pass`, a card that passes the gate goes on."""
         if finish_pass and self.state in (PASSING, BACKING_OUT):
             self._is_feed_wanted = False
             return
@@ -207,7 +207,7 @@ class Feeding:
             self._doubles_in_tray = []
 
     def on_landed(self, index: int, outlet: int) -> bool:
-        """Return whether card `index` landed in the tray as a double feed, and record this."""
+        """If card `index` is a double feed and landed in the tray, record this and return True."""
         twofold = outlet == protocol.TRAY and index in self.open_doubles
         if twofold:
             self._doubles_in_tray.append(index)
@@ -295,7 +295,7 @@ class Feeding:
         self._arm_limit("feed_limit_ms", REVERSE_PART)
 
     def _on_covered(self) -> None:
-        """Accept the card that covers the window's sensor, or wait until the sensor is reliable."""
+        """Accept the card that covers the window's sensor, or wait if the sensor may flutter."""
         if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
         else:
@@ -330,7 +330,7 @@ class Feeding:
         self._check_gate()
 
     def _check_gate(self) -> None:
-        """Turn the gate to the held card's outlet, and move the card after the gate has arrived.
+        """Turn the gate to the outlet of the card in the window, and then start to move the card.
 
         The gate turns when it is empty. The card starts when the gate's sensor confirms the outlet.
         """

@@ -54,7 +54,7 @@ class Landings:
         self._flying = [card for card in self._flying if card[0] != index]
 
     def match_landing(self, outlet: int) -> int | None:
-        """Return the index of the card that landed at `outlet`, or None if none was expected there.
+        """Match a landing at `outlet` with a falling card. Return its index, or None for a stray.
 
         The card is the earliest one on its way to this outlet; its landing is counted. Overdue
         cards were already removed by `pop_overdue`.

@@ -39,7 +39,7 @@ class TextPins:
         self._unparsed = b""
 
     def update(self, now_ms: int) -> None:
-        """Read the received lines. Their edges get the time `now_ms`. Raises PinsClosed."""
+        """Read the received lines of text. Their edges get the time `now_ms`. Raises PinsClosed."""
         data = self._pins.read()
         if data is None:
             raise PinsClosed
@@ -65,7 +65,7 @@ class TextPins:
         return edges
 
     def answers(self) -> list[tuple[int, ...]]:
-        """Return the engine's new answers as (face, back, face_up, confidence) and maybe a shot."""
+        """Return the engine's new answers: (face, back, face_up, confidence), some with a shot."""
         answers, self._answers = self._answers, []
         return answers
 

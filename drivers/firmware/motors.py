@@ -50,11 +50,11 @@ class ShufflerControl:
             self._report()
 
     def has_reported(self, passes: int) -> bool:
-        """Return whether at least `passes` passes are done and SHUFFLED has reported the passes."""
+        """Return whether at least `passes` passes are done and a SHUFFLED event reported them."""
         return self._is_reported and passes <= self.passes_done
 
     def is_running(self) -> bool:
-        """Return whether the motor turns, or stopped less than COAST_MS ago and may start again."""
+        """Return whether the motor turns, or is in the wait of COAST_MS after its last pass."""
         return self._limit != NEVER_MS
 
     def stop(self) -> None:
@@ -96,7 +96,7 @@ class ShufflerControl:
             self._dealer.jam(protocol.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:
-        """Return the time limit of the present pass or of the wait of COAST_MS, else NEVER_MS."""
+        """Return when the present pass must end or the wait of COAST_MS ends, or NEVER_MS."""
         return self._limit
 
     def _report(self) -> None:
@@ -145,12 +145,12 @@ class LiftControl:
         return self.is_moving() and self._goal == LIFT_UP
 
     def on_lift(self, value: int) -> None:
-        """End a move up if the upper sensor went to 1 (`value`) and the lower sensor is off."""
+        """End a move up if the upper sensor switched on (`value` is 1) and the lower one is off."""
         if value and self.is_rising() and not self._hal.read("lift_down"):
             self._on_arrived()
 
     def on_lift_down(self, value: int) -> None:
-        """End a move down if the lower sensor went to 1 (`value`) and the upper sensor is off."""
+        """End a move down if the lower sensor switched on (`value` 1) and the upper one is off."""
         if value and self.is_moving() and not self.is_rising() and not self._hal.read("lift"):
             self._on_arrived()
 
@@ -160,7 +160,7 @@ class LiftControl:
             self._dealer.stall(protocol.MOTOR_LIFT)
 
     def next_ms(self) -> int:
-        """Return the time limit of the present move of the lift, or NEVER_MS without a move."""
+        """Return when the time limit of the lift's move ends, or NEVER_MS if the lift is still."""
         return self._limit
 
     def _is_at_goal(self) -> bool:
@@ -196,7 +196,7 @@ class GateSweep:
         self._limit = NEVER_MS
 
     def advance(self) -> None:
-        """Move the gate on if its sensor confirms the present outlet. End after the tray."""
+        """Move the gate to the next outlet if its sensor confirms this one. End after the tray."""
         while self.is_running() and self._hal.read("gate_at") == self._outlet:
             if self._outlet == protocol.TRAY:
                 self._limit = NEVER_MS
@@ -210,7 +210,7 @@ class GateSweep:
             self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
-        """Return the time limit of the present move of the gate, or NEVER_MS without a test."""
+        """Return when the time limit of the gate's move ends, or NEVER_MS if no self-test runs."""
         return self._limit
 
     def _move_to(self, outlet: int) -> None:

@@ -1,4 +1,4 @@
-"""The interface to a board's pins, and the interface to the dealer board for its motor controls.
+"""Two interfaces: to a board's pins, and to the methods of the dealer board for motor controls.
 
 A HAL has the levels of the inputs, the outputs, and the edges since the last call. The names of the
 pins are the same for every HAL:

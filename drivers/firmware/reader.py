@@ -120,7 +120,7 @@ class ReaderCore(BoardCore):
             self._end_selftest(0)
 
     def _end_selftest(self, answered: int) -> None:
-        """Report `answered` (1 if the engine answered, else 0) and the time of the self-test."""
+        """Report the self-test's duration, and `answered`: 1 if the engine answered, else 0."""
         took = max(1, min(self.now - self._selftest_ms, MAX_COUNT))
         self._limit = self._selftest_ms = NEVER_MS
         self.emit(protocol.ENGINE, took, answered)

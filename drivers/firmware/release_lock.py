@@ -53,7 +53,7 @@ def has_right_sensors(dealer: "DealerMachine") -> bool:
 
 
 def can_release(dealer: "DealerMachine") -> bool:
-    """Return whether counts, sensors and events of this attempt permit a release of the hands."""
+    """Return whether the board's 27-lock permits the release: all its conditions are true."""
     return (
         dealer.is_in_attempt()
         and not dealer.release_forbidden

@@ -1,4 +1,4 @@
-"""The hardware layers (HALs) of both boards on the chip: pin numbers, moves, outputs and sensors.
+"""The HALs of both boards on the chip: pin numbers, motor moves, outputs and sensors.
 The tables define the wiring.
 
 Runs only on the RP2040. The core may be late, so these safeguards do not need it: steppers move
@@ -112,7 +112,7 @@ class Rp2Hal:
         self._ring = EdgeRing()
 
     def reset_cause(self) -> int:
-        """Return the cause of the chip's last reset, RESET_POWER or RESET_WATCHDOG."""
+        """Return RESET_WATCHDOG if the watchdog caused the last reset, else RESET_POWER."""
         if machine.reset_cause() == machine.WDT_RESET:
             return protocol.RESET_WATCHDOG
         return protocol.RESET_POWER
@@ -231,7 +231,7 @@ class Rp2DealerHal(Rp2Hal):
         return InterruptInput(self._ring, number, pin)
 
     def _switch_drives(self) -> None:
-        """Switch the drives on, or stop all motors if the supply voltage is too low."""
+        """Switch the drives on, or stop all motors and drives if the supply voltage is too low."""
         if self._supply.value():
             self.stop()
         else:
@@ -318,7 +318,7 @@ class Rp2ReaderHal(Rp2Hal):
         return 1 if name == "engine" else self._pulse.value()
 
     def set(self, name: str, value: int) -> None:
-        """Send a request with the shot number `value` to the engine. The only output is `shoot`."""
+        """Send the engine a request with the shot number `value`. `name` is always `shoot`."""
         self._engine.write(b"S %d\n" % value)
 
     def answers(self) -> "list[tuple[int, ...]]":

@@ -22,8 +22,8 @@ class GarbageSchedule:
         self._last_ms = -MIN_INTERVAL_MS
 
     def is_due(self, now_ms: int, can_pause: bool) -> bool:
-        """Return whether to collect garbage now: a pause must be harmless (`can_pause`), and the
-        last collection must be long enough ago.
+        """Return whether garbage must be collected now. This requires `can_pause` (a pause is
+        harmless) and a minimum time since the last collection.
         """
         if not can_pause:
             self._could_pause = False
@@ -74,7 +74,7 @@ class ChipLoop:
         board.allow_service()
 
     def run_once(self) -> None:
-        """Read serial line and pins, run the core if it has work, and collect garbage if due."""
+        """Read line and pins, run the core if it has work, and collect garbage if that is due."""
         self._watchdog.feed()
         now = self._clock.now_ms()
         rx = self._line.read()

@@ -105,7 +105,7 @@ class Stepper:
 
 
 class Pulser:
-    """A pin that makes pulses of one length, on state machine `number` of the PIO.
+    """An output that makes pulses of length `length_us`, on state machine `number` of the PIO.
 
     A pulse ends without the core.
     """
@@ -135,7 +135,7 @@ class GateDrive:
     def __init__(
         self, stepper: Stepper, profile: SpeedProfile, home_profile: SpeedProfile, pitch: int
     ) -> None:
-        """Prepare the moves over one to four outlets, both ways, and the move to the end stop.
+        """Prepare moves by one to four outlets in both directions, and the move to the end stop.
 
         `profile` is for moves between outlets, `home_profile` for the move against the end stop.
         """
@@ -152,7 +152,7 @@ class GateDrive:
         self._was_homed = False
 
     def aim(self, outlet: int, seen: int, now_ms: int) -> None:
-        """Move the gate from `seen` (see update) to `outlet`. A running move is finished first."""
+        """Move the gate from its position `seen` to `outlet`. A running move is finished first."""
         self._target = outlet
         self._was_homed = False
         if self._state == IDLE:

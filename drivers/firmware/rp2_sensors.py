@@ -99,7 +99,7 @@ class InterruptInput:
 
 
 class DebouncedInput:
-    """A slow input. Its debounced value changes after STABLE_READINGS equal samples in a row."""
+    """A slow input, whose debounced value changes after STABLE_READINGS equal samples in a row."""
 
     def __init__(self, value: int) -> None:
         self.value = value

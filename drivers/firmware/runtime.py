@@ -81,7 +81,7 @@ class Stream:
         return data
 
     def _read_bytes(self) -> bytes | None:
-        """Do the task of `read` on the chip: read byte by byte into a buffer allocated once."""
+        """Return the result of `read` on the chip. Read byte by byte, into one permanent buffer."""
         length = 0
         while length < MAX_READ:
             waits = False

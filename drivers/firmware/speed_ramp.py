@@ -17,7 +17,7 @@ MAX_CYCLES = 0xFFFF + OVERHEAD_CYCLES
 
 
 class SpeedProfile:
-    """The speed limits of a motor.
+    """The speeds and acceleration of a stepper motor, and its longest move.
 
     Speeds are in steps per second, and `accel` is in steps per second squared. Moves start and end
     at `start_hz`, which needs no ramp. `most` is the longest move of the mechanics. Raises
@@ -67,7 +67,7 @@ def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
 
 
 def duration_ms(row: "list[tuple[int, int]]") -> int:
-    """Return the duration of the move `row` in ms, rounded up (by 1 ms if it is a whole number)."""
+    """Return the duration of the move `row`: the complete milliseconds, plus one millisecond."""
     # A word is fetched in two cycles.
     return sum([steps * cycles + 2 for steps, cycles in row]) // (CLOCK_HZ // 1000) + 1
 

@@ -6,7 +6,7 @@ FIRMWARE_VERSION = (0, 1, 0)
 
 
 def firmware_hash(files: list[tuple[str, bytes]]) -> bytes:
-    """Return the eight-byte hash of a firmware's files, which a board reports in its WELCOME.
+    """Return the eight-byte hash of a firmware's files. A board reports this hash in its WELCOME.
 
     `files` are the names and contents of the package's .py files, in any order. The hash is the
     beginning of SHA-256 over each file by name: length (2 bytes, high first) and name, length (4

@@ -56,7 +56,7 @@ class Slot:
         return f"{self.name}/firmware/{name}"
 
     def folders(self) -> tuple[str, ...]:
-        """Return the paths of the slot's folder and of the folder inside it, in this order."""
+        """Return the paths of the slot's folder and of its subfolder `firmware`, in this order."""
         return self.name, f"{self.name}/firmware"
 
     def other(self) -> "Slot":
@@ -70,11 +70,11 @@ class FlashError(Exception):
 
 
 class NoBoardFound(FlashError):
-    """Neither this project's firmware nor MicroPython's prompt answers."""
+    """Neither this project's firmware nor MicroPython's prompt answers at the port."""
 
 
 class FlashRefused(FlashError):
-    """The board refuses a request, lacks a named setting, or is not of the expected kind."""
+    """The board refuses a request, has no setting of the given name, or is of the wrong kind."""
 
 
 class WrongHash(FlashError):

@@ -1,4 +1,4 @@
-"""The flasher, which writes new firmware to a board, and the queries to a running firmware.
+"""A flasher, which writes new firmware to a board, and a class that queries running firmware.
 
 A flash writes the new firmware beside the old one, restarts the board, reads the files back, tries
 the new firmware, and then removes the old one.
@@ -315,7 +315,7 @@ class Flasher:
         return MicroPythonPrompt(self._port, self._baud)
 
     def _prompt_within(self, timeout_s: float) -> MicroPythonPrompt:
-        """Wait until the prompt of a restarting board answers, and return it, ready to be opened.
+        """Wait until the prompt of a restarting board answers, and return it (not opened yet).
         Raises NoBoardFound after `timeout_s` seconds without an answer.
         """
         until_s = self._host.clock() + timeout_s
@@ -347,8 +347,8 @@ def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
 
 
 def _tested_slot(prompt: MicroPythonPrompt) -> Slot | None:
-    """Return the slot of the firmware that is not on trial, or None if the board has no file
-    `slot`.
+    """Return the slot that the board runs if no firmware is on trial. Return None if the board has
+    no file `slot`.
     """
     state = prompt.read(SLOT)
     return (

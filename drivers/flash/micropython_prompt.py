@@ -137,8 +137,8 @@ class MicroPythonPrompt:
 
     @contextlib.contextmanager
     def _translate_errors(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
-        """Raise each error of mpremote or the port in the `with` block as an error of type `kind`
-        with one line of text. Suppress the output of mpremote.
+        """Catch errors of mpremote or the port in the `with` block. Raise an error of type `kind`
+        with one line of text instead. Suppress the output of mpremote.
         """
         try:
             with contextlib.redirect_stdout(io.StringIO()):

@@ -131,7 +131,7 @@ def _value_text(name: str, value: FieldValue, face: Callable[[int], str] | None)
 
 
 class _LineHistory:
-    """The decoder of one board's line, with the last frame numbers to detect repeated frames."""
+    """The decoder of one board's line, which stores frame numbers to detect repeated frames."""
 
     def __init__(self, board: BoardKind) -> None:
         self._board = board
@@ -201,7 +201,7 @@ class _LineHistory:
         return name, fields, (*strange, *again)
 
     def _event_marks(self, event: BoardEvent) -> tuple[str, ...]:
-        """Return ("again",) for a repeated event, ("too early",) after missing events, else ()."""
+        """Return ("again",) for a repeated event, ("too early",) after a missing event, else ()."""
         last = self._last_events.get(event.boot, event.number - 1)
         if event.number <= last:
             return ("again",)
@@ -240,7 +240,7 @@ def _event_fields(event: BoardEvent) -> tuple[FrameField, ...]:
 def _answer_fields(
     frame: Welcome | AliveReport | BoardReply | NoSession, board: BoardKind
 ) -> tuple[str, tuple[FrameField, ...]]:
-    """Return the name and the fields of `frame`, a board's frame that is no event."""
+    """Return the name and the fields of `frame`, a frame of a board other than an event."""
     match frame:
         case Welcome():
             return "WELCOME", _plain_fields(frame)

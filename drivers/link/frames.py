@@ -132,7 +132,7 @@ class FeedCommand(BoardCommand, frozen=True, gc=False):
 
 
 class RouteCommand(BoardCommand, frozen=True, gc=False):
-    """The command to send card `index` to `pocket`, which may also be the tray."""
+    """The command to send card `index` to the outlet `pocket`: a pocket or the tray."""
 
     kind = wire.ROUTE
     attempt: int
@@ -233,7 +233,7 @@ class BoardReply(Struct, frozen=True, gc=False):
 
 
 class NoSession(Struct, frozen=True, gc=False):
-    """A board's answer to a frame with a session number that is not the board's present session.
+    """A board's answer to a frame whose session number is not that of the board's session.
 
     `has` is the board's present session, 0 for none.
     """
@@ -263,7 +263,7 @@ def encode_host_frame(
 
 
 def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
-    """Return session and frame of `payload`, or None if `payload` is no valid board frame."""
+    """Return the session number and the frame in `payload`, or None if `payload` is invalid."""
     parse = _PARSERS.get(payload[0]) if payload else None
     try:
         return None if parse is None else parse(payload, board)

@@ -257,7 +257,7 @@ class Link:
 
     def _receive_no_session(self, refusal: NoSession) -> None:
         if self._phase is LinkPhase.UP and not self._is_reset(refusal.boot):
-            self._handle_fault("the board is in another session")
+            self._handle_line_error("the board is in another session")
 
     def _receive_welcome(self, welcome: Welcome) -> None:
         if self._phase is LinkPhase.OPENING:
@@ -294,7 +294,7 @@ class Link:
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
-        """Return whether boot id `boot` shows a restart of the board, and close the link if so."""
+        """Close the link and return True if `boot` shows a restart of the board, else False."""
         if self._phase is LinkPhase.OPENING or boot == self._events.boot:
             return False
         self._fail(BoardReset(self.board, self._events.boot, boot))
@@ -370,12 +370,12 @@ class Link:
             else:
                 self._send_hello()
         elif current is not None:
-            self._handle_fault(f"no acknowledgement after {self._timers.resends} resends")
+            self._handle_line_error(f"no acknowledgement after {self._timers.resends} resends")
         else:
             self._fail(LineLost(self.board, "no answer to HELLO"))
 
-    def _handle_fault(self, why: str) -> None:
-        """Request a new session because of the error `why` on the line.
+    def _handle_line_error(self, why: str) -> None:
+        """Request a new session because of `why`, an error of the line.
 
         Close the link if this error comes too soon after an earlier error.
         """
@@ -439,7 +439,7 @@ class Link:
         if now >= self._timers.resend_at:
             self._resend()
         if now >= self._timers.silence_at:
-            self._handle_fault(f"nothing received for {self._limits.silence_ms} ms")
+            self._handle_line_error(f"nothing received for {self._limits.silence_ms} ms")
         if now >= self._timers.beat_at:
             self._transmit(protocol.BEAT)
         if self._phase is not LinkPhase.CLOSED:

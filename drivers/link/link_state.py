@@ -70,7 +70,7 @@ class LinkTimers:
         self._incident_until = -inf
 
     def next_at(self) -> float:
-        """Return the earliest of the three times (seconds of the loop); inf if none is set."""
+        """Return the earliest of the three times (on the loop's clock), or inf if none is set."""
         return min(self.resend_at, self.beat_at, self.silence_at)
 
     def clear(self) -> None:
@@ -137,7 +137,7 @@ class EventArrival(Enum):
 
 
 class EventSequence(Struct, frozen=True, gc=False):
-    """The numbers of the last received and the last stored event in one boot of a board.
+    """The numbers of the last received event and of the last event on the disk, in one boot.
 
     `seen` is the number received last, `kept` the last one that is on the disk.
     """
@@ -150,7 +150,7 @@ class EventSequence(Struct, frozen=True, gc=False):
 def resume_sequence(
     boot: int, seen: int | None, kept: int, forgotten: int
 ) -> tuple[EventSequence, int]:
-    """Return where the host continues in the events of a boot, and how many events are lost.
+    """Return the sequence for a new session in boot `boot`, and the number of lost events.
 
     `forgotten` is the last event that the board deleted. `seen` is the last event that the journal
     received, or None if it has none of this boot. Deleted events are then not expected, because
@@ -216,7 +216,7 @@ def enqueue_command(queue: CommandQueue, pending: PendingCommand) -> CommandQueu
 
 
 def start_next_command(queue: CommandQueue) -> CommandQueue:
-    """Return the queue with a number for its first waiting command, which becomes `current`.
+    """Return the queue after its first waiting command gets a number and becomes `current`.
 
     If another command is outstanding, the queue stays the same. A command whose caller was
     cancelled is left out. It was never sent.

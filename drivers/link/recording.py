@@ -38,10 +38,10 @@ ChunkReceiver = Callable[[BoardKind, ChunkKind, bytes], None]
 
 
 class Chunk(Struct, frozen=True, gc=False, array_like=True):
-    """Bytes on a line, or a change of a port, `at_us` microseconds after the recording began.
+    """Bytes on a serial line, or a change of its port, with the time since the recording began.
 
-    `data` contains the bytes of one write or read. If the port was `lost`, it contains the reason
-    in UTF-8.
+    `at_us` is this time in microseconds. `data` contains the bytes of one write or read. If the
+    port was `lost`, `data` contains the reason in UTF-8.
     """
 
     at_us: int

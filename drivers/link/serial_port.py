@@ -25,7 +25,7 @@ _SYSFS: Final = Path("/sys")
 
 
 def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
-    """Return the latency timer of the USB adapter at `port` in ms, or None if it has none.
+    """Return the latency timer (ms) of the USB adapter at `port`, or None if sysfs has no timer.
 
     `port` may be a symbolic link, such as udev makes. `sysfs` is the mount point of sysfs.
     """

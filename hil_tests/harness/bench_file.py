@@ -1,4 +1,4 @@
-"""The bench file describes a table for tests. A lock reserves this table for one test run."""
+"""A bench file, which describes a table for tests, and a lock that reserves it for one test run."""
 
 import fcntl
 import os

@@ -52,7 +52,7 @@ class OperatorTerminal:
         os.write(self._open_fd(), text.encode())
 
     async def read_answer(self) -> str:
-        """Return the operator's next line without outer spaces. Raises RunStopped at its end."""
+        """Return the operator's next line, stripped. Raises RunStopped if the terminal is gone."""
         fd, loop = self._open_fd(), asyncio.get_running_loop()
         typed = asyncio.Event()
 

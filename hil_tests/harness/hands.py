@@ -156,7 +156,7 @@ class SimulatedHands(ABC):
                 await self.request(deed["do"], **words)
 
     async def prepare_step(self, name: str) -> None:
-        """Check only that the simulator has every fault of the step `name`. Raises StepSkipped."""
+        """Raise StepSkipped if the simulator lacks a fault that the step `name` causes."""
         self._require_faults(*load_steps()[name].faults)
 
     async def signal_step(self, name: str) -> None:
@@ -188,7 +188,7 @@ class SimulatedHands(ABC):
         return dict(await self.request("faults"))
 
     async def slow_down(self) -> None:
-        """Have the simulator slow down at the first card of the next deal, and wait until then."""
+        """Wait for the next deal's first card, then set the simulator to a slow speed."""
         slower = {"card": 1, "do": "speed", "with": {"value": SLOW_SPEED}}
         await self.request("script", steps=[slower])
 
@@ -252,7 +252,7 @@ class InProcessHands(SimulatedHands):
     def __init__(
         self, sim: HardwareInProcess, press: Callable[[str, bool], Awaitable[None]]
     ) -> None:
-        """Prepare people for the table `sim`. `press(name, down)` presses or releases a button."""
+        """Create people for the table `sim`. `press(name, down)` moves a button of the panel."""
         self._sim, world = sim, sim.world
         self._press = press
         self._requests: dict[str, Callable[..., Any]] = {

@@ -79,7 +79,7 @@ class InProcessDaemon:
             await self._end()
 
     async def kill(self, *, power: bool = False) -> None:
-        """Kill the daemon. With `power`, delete attempt keys and journal rows not yet on disk."""
+        """Kill the daemon. If `power`, delete its attempt keys, and entries not yet on disk."""
         assert self._store is not None
         store = self._store
         kill_daemon(self._sim, store)
@@ -92,11 +92,11 @@ class InProcessDaemon:
             rest.rename(self.state_dir)
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """Make all journal writes fail, as on a full disk, or work again if `full` is False."""
+        """Simulate a full disk, where all journal writes fail. If `full` is False, end this."""
         self._is_disk_full = full
 
     async def move_clock(self, by_s: float) -> None:
-        """Move the wall clock that the daemon reads by `by_s` seconds."""
+        """Add `by_s` seconds to the wall clock that the daemon reads."""
         self._jumped_s += by_s
 
     async def _end(self) -> None:

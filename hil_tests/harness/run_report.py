@@ -120,9 +120,9 @@ class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> ScenarioVerdict:
-        """The verdict on the run: `passed` if a scenario passed and none failed, else `failed`.
+        """The result of the run: `passed` if a scenario passed and none failed, else `failed`.
 
-        The verdict `not run` and `broken` count as failed.
+        A scenario with the verdict `not run`, or a text in `broken`, counts as a failure.
         """
         seen = {scenario.verdict for scenario in self.scenarios}
         if "failed" in seen or "not run" in seen or self.broken is not None:

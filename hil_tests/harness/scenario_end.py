@@ -24,7 +24,7 @@ from hil_tests.harness.table_daemon import LINE_COUNTERS
 
 
 async def bring_to_rest(table: ScenarioTable) -> None:
-    """Act as people do, until the table shows no alert and is ready for another deal.
+    """Do the actions of people until the table shows no alert and is ready for another deal.
 
     If the last attempt failed, this includes another attempt.
     """
@@ -34,7 +34,7 @@ async def bring_to_rest(table: ScenarioTable) -> None:
 
 
 async def _do_rest_step(table: ScenarioTable) -> bool:
-    """Return True if the table is ready for a deal. Otherwise act or wait, and return False."""
+    """Return True if the table is ready for a deal. Otherwise do one step or wait, return False."""
     state, phase = table.state, table.state.machine.phase
     proof = state.fairness[-1] if state.fairness else None
     failed = proof is not None and proof.outcome in FAILED_OUTCOMES
@@ -65,7 +65,7 @@ async def _do_rest_step(table: ScenarioTable) -> bool:
 
 
 async def _command_and_wait(table: ScenarioTable, role: Role, cmd: str, **args: Any) -> bool:
-    """Send a command, then wait for a change of the state, or for a moment after a refusal.
+    """Send a command. If it is accepted, wait for a new state, otherwise wait RETRY_INTERVAL_S.
 
     Return whether the command was accepted. It may be refused for a reason that the public state
     does not show, such as a restart of the daemon. The caller then reads the state again.

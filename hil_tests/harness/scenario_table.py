@@ -189,7 +189,7 @@ class ScenarioTable:
         return moved_s
 
     async def wait_for_event(self, kind: str, attempt: int | None) -> PublicEvent:
-        """Return the first public event with this `kind` and `attempt`. Wait until it exists."""
+        """Wait for a public event with this `kind` and `attempt`, and return the first one."""
         while True:
             for event in self.daemon.events:
                 if (event.kind, event.attempt) == (kind, attempt):
@@ -220,9 +220,9 @@ class ScenarioTable:
     # -- a deal ----------------------------------------------------------------
 
     async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
-        """Repeat a command until it is accepted. Then wait until the newest state fulfils `fits`.
+        """Send a command, again after each refusal, until the newest state fulfils `fits`.
 
-        Send nothing if `fits` is True already. The reason of a refusal may disappear by itself.
+        After the command is accepted, only wait. The reason of a refusal may disappear by itself.
         """
         while not fits(self.state):
             if (await self.ask(role, cmd, **args)).ok:
@@ -245,7 +245,7 @@ class ScenarioTable:
         return number
 
     async def wait_for_verdict(self, number: int) -> PublicState:
-        """Restore the usual speed, wait until attempt `number` ends, and return that state."""
+        """Restore the usual speed, wait for the verdict on attempt `number`, return the state."""
         await self.hands.restore_speed()
         return await self.until(
             lambda state: any(
@@ -287,7 +287,7 @@ class ScenarioTable:
         )
 
     async def disturb_deal(self, step: str, card: int) -> PublicState:
-        """Deal slowly, and have people do the step `step` after `card` cards.
+        """Deal one attempt slowly. When `card` cards are fed, have people do the step `step`.
 
         Return the public state with the verdict on this attempt.
         """
@@ -303,7 +303,7 @@ class ScenarioTable:
         await self.hands.do_step("take_hands")
 
     async def return_set(self) -> PublicState:
-        """Put the played cards into the hopper. Return the state with the complete proof."""
+        """Have people put the played cards back. Return the state with the complete proof."""
         await self.hands.do_step("put_back")
         return await self.until(
             lambda state: state.fairness[-1].reveal is not None, "the proof's reveal"
@@ -402,7 +402,7 @@ class ScenarioTable:
         self.last_counters = numbers
 
     async def wait_for_faults_end(self) -> dict[str, Any]:
-        """Return the simulator's faults, after a wait of FAULT_ECHO_S if a fault is active.
+        """Return the simulator's faults. If a fault is active, first wait FAULT_ECHO_S for its end.
 
         The fault of a lost board stays active for a short time after the board's return.
         """

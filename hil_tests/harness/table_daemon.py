@@ -62,13 +62,13 @@ class TableDaemon(Protocol):
         """Stop the daemon as Ctrl-C does. Do nothing if it does not run."""
 
     async def kill(self, *, power: bool = False) -> None:
-        """Kill the daemon. With `power`, its data in memory, such as keys, are lost too."""
+        """Kill the daemon. If `power` is True, its keys and other data in memory are lost too."""
 
     async def set_disk_full(self, *, full: bool) -> None:
-        """Make all journal writes fail, as on a full disk, or work again if `full` is False."""
+        """Simulate a full disk, where all journal writes fail. If `full` is False, end this."""
 
     async def move_clock(self, by_s: float) -> None:
-        """Move the wall clock by `by_s` seconds. Raises StepSkipped if that is not possible."""
+        """Move the daemon's wall clock by adding `by_s` seconds, or raise StepSkipped."""
 
     async def wait_for_news(self) -> None:
         """Wait until the daemon publishes something new on its feed."""
@@ -128,7 +128,7 @@ class DaemonProcess:
             await until(lambda: process.poll() is not None)
 
     async def kill(self, *, power: bool = False) -> None:
-        """Kill the process. With `power`, also delete its keys in memory. Written files remain."""
+        """Kill the process. If `power`, delete its key files in memory, but no file on the disk."""
         if (process := self._process) is not None:
             process.kill()
             await until(lambda: process.poll() is not None)

@@ -108,7 +108,7 @@ class ScenarioTarget(ABC):
 
 @dataclass
 class TableAccess:
-    """One scenario's table, and the simulated boards that only this scenario uses, or None.
+    """One scenario's table. `sim`: its simulated boards if no other scenario uses them, else None.
 
     `close` leaves no timer and no process of the scenario.
     """

@@ -142,7 +142,7 @@ def mechanical_s(
 
 
 def dealt_mechanical_s(dealt: DealResult, speed: float) -> float:
-    """Simulate the deal `dealt` again at `speed`. Return the seconds of the mechanics alone."""
+    """Simulate the deal `dealt` again at `speed`. Return its seconds, as `mechanical_s` does."""
     profile = load_profile("international-000")
     seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
     order = sequence(commitment, seed, dealt.cut, profile.deck.cards)

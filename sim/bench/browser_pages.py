@@ -107,7 +107,7 @@ class PageChanges(msgspec.Struct, frozen=True):
 
 
 class PageHeap(msgspec.Struct, frozen=True, gc=False):
-    """Sizes of one page after garbage collection: script memory, elements and event listeners."""
+    """One page after garbage collection: MiB of script memory, numbers of nodes and listeners."""
 
     mib: float
     nodes: int

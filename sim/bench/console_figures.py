@@ -43,7 +43,7 @@ def _measure_load(load: ConsoleLoad) -> ConsoleLoadResult:
 
 @timed_figure("console", floor=lambda: _run_console_load().floor_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
-    """Measure the core share of a console that has 400 feeds. The floor is only decoding."""
+    """Measure how much of one core a console uses for 400 feeds. The floor only decodes."""
     return _run_console_load().alone.cores
 
 

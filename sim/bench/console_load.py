@@ -331,7 +331,7 @@ class _PhaseTimer:
 async def _measure_with_browsers(
     load: ConsoleLoad, console: ConsoleProcess, timer: _PhaseTimer
 ) -> tuple[LoadPhase, _PageWatch | None]:
-    """Measure the console while browsers show its pages, and return the phase and the watch.
+    """Measure the console while browsers show its pages. Return the LoadPhase and its _PageWatch.
 
     If `load` has no browsers, measure the console without them, and return None as the watch.
     """
@@ -370,7 +370,7 @@ async def _measure_alone(
 
 
 async def _count_lost_events(database: Path, events: int) -> int:
-    """Wait until the archive has `events` events or grows no more. Return the missing number."""
+    """Wait until the archive has `events` events or grows no more. Return how many are missing."""
     from sqlalchemy import func, select
 
     from controller.console.store.database import open_engine

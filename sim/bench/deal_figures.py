@@ -215,7 +215,7 @@ def measure_deal() -> list[FigureValue]:
 
 
 async def _deal_several(count: int) -> tuple[list[DealResult], float]:
-    """Play `count` deals. Return their results, and the program's total time for all routes."""
+    """Play `count` deals. Return their results, and the program's total seconds for all routes."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
             run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),

@@ -60,7 +60,7 @@ class StateRange:
 
     @property
     def missing(self) -> int:
-        """The number of states between the first and the last that were not received."""
+        """The number of states that were sent between the first and the last, but not received."""
         first, last = (_NUMBERED.decode(body).seq for body in (self.first, self.last))
         return last - first + 1 - self.count
 
@@ -152,7 +152,7 @@ _LATE_EVENT_TIMEOUT_S: Final = 10.0
 
 
 class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The processor time of a console that receives `feeds` feeds, and its lost data.
+    """The processor time of a console that receives `feeds` feeds, and how much data it lost.
 
     `cores` is the console's share of one core, and `floor_cores` that of a program which only
     receives and decodes. `states` were received in `seconds`. `missing`: states that did not
@@ -174,14 +174,14 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JoinCost(msgspec.Struct, frozen=True):
-    """The cost of connecting to all feeds: seconds until all data is there, and processor time."""
+    """The cost of connecting to all feeds: seconds until data has arrived, and processor time."""
 
     seconds: float
     cpu_s: float
 
 
 async def measure_drain(feeds: int, seconds: float) -> DrainCost:
-    """Receive `feeds` feeds for `seconds` seconds, and return the processor time and losses.
+    """Run a console with `feeds` feeds for `seconds` seconds, and return its DrainCost.
 
     A bare process receives the same feeds at the same time. Raises HallError.
     """
@@ -215,10 +215,10 @@ async def measure_drain(feeds: int, seconds: float) -> DrainCost:
 
 
 async def measure_joins(feeds: int, rounds: int) -> tuple[list[JoinCost], list[JoinCost]]:
-    """Return the costs of connecting to all feeds, for a console and for a bare receiver.
+    """Return the costs of connecting to all feeds: those of a console, then those of the floor.
 
-    In each of `rounds` rounds both connect in turns. Each list has one cost for each round. A first
-    round is not counted. Raises HallError.
+    The floor is a receiver without archive. Each of `rounds` rounds adds one cost to each list. A
+    first round is not counted. Raises HallError.
     """
     async with run_feeds(feeds, STATES_PER_S, past=PAST_EVENTS) as served:
         at = served.addresses
@@ -253,7 +253,7 @@ def _start_watch() -> Callable[[], JoinCost]:
 
 
 async def _count_lost_events(lines: ConsoleFeedReader, published: FeedTotals) -> int:
-    """Wait until `lines` archives no more events. Return how many of `published` are missing."""
+    """Wait until `lines` archives no more events. Return how many events it lacks."""
     events, kept = sum(published.events.values()), -1
     await lines.wait_until_complete()
     while (now := lines.count_events()) not in (kept, events):
@@ -271,14 +271,14 @@ Result = TypeVar("Result")
 
 @valued_figure("fan_in")
 def measure_feeds() -> list[FigureValue]:
-    """Measure a console's share of a core for 10 states/s a table. The floor is only decoding."""
+    """Measure a console's share of one core at 10 states/s a table. The floor only decodes."""
     tables = sorted({*choose_size((50, 200, 400), ()), bench_options.feeds})
     return [_drain_value(_run(measure_drain(feeds, choose_size(5.0, 2.0)))) for feeds in tables]
 
 
 @valued_figure("join")
 def measure_late_join() -> list[FigureValue]:
-    """Measure how soon a console has all data of 200 tables. The floor is only receiving feeds."""
+    """Measure the time until a console has all data of 200 tables. The floor only receives."""
     tables = choose_size(200, 40)
     whole, bare = _run(measure_joins(tables, choose_size(5, 2)))
     value_s, floor_s = (statistics.median(one.seconds for one in costs) for costs in (whole, bare))

@@ -80,7 +80,7 @@ class FeedsProcess(NamedTuple):
     addresses: list[FeedAddress]
 
     async def stop_events(self) -> FeedTotals:
-        """Stop the events and calls of all feeds, but not their states. Return the totals."""
+        """Stop all feeds' events and referee calls, but not their states. Return the totals."""
         return await self.process.request(b"", FeedTotals)
 
 

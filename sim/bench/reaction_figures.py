@@ -1,4 +1,4 @@
-"""The benchmark figure `reaction`: the time from a card's event to its ROUTE command.
+"""The benchmark figure `reaction`: the time from a card's event to its ROUTE message.
 
 One process, the plant, simulates the boards of all tables. Two events decide a card: AT_READER and
 READ. The plant holds back the later of the two until its table has a turn. In its turn, the plant
@@ -47,7 +47,7 @@ _FOLDER = "tests/peers"
 
 
 class PeerProgram(msgspec.Struct, frozen=True):
-    """A program for comparison. It answers the same card events, with another serial library.
+    """A program to compare: it answers the same card events, but with another serial library.
 
     `name` is its description, with the versions of its libraries.
     """
@@ -83,9 +83,9 @@ peer.
 
 
 async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
-    """Deal at a bare table and at a complete table together, and return all reaction times.
+    """Deal at a bare table and a complete table at the same time. Return the reaction times.
 
-    They are the tables PLAIN and ALL_ON. The programs `peers` are measured too. The first deal does
+    The tables are PLAIN and ALL_ON. The programs `peers` are measured too. The first deal does
     not count. `deals` more deals count. Raises HallError if a table does not start.
     """
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
@@ -120,17 +120,17 @@ async def collect_samples(deals: int, peers: Sequence[PeerProgram]) -> Samples:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the element that follows the lowest `percent` % of `values` (100: the largest)."""
+    """Return the element after the lowest `percent` % of sorted `values`, or else the largest."""
     ranked = sorted(values)
     return ranked[min(len(ranked) - 1, len(ranked) * percent // 100)]
 
 
 def block_median(samples: Samples, at: int, over: int, percent: int) -> tuple[float, float]:
-    """Return the percentiles of the columns `at` and `over` of `samples`, in the median block.
+    """Return the percentile `percent` of two columns of `samples`, `at` and `over`.
 
-    `samples` is divided into _BLOCKS blocks of rounds. In each block, both columns have a
-    percentile `percent`. In the median block the ratio of the two percentiles is the median of all
-    blocks. Raises ValueError for fewer rounds than blocks.
+    `samples` is divided into _BLOCKS blocks of rounds. Each block has a ratio of the
+    percentiles of both columns. The result is from the block with the median of these ratios.
+    Raises ValueError for fewer rounds than blocks.
     """
     size = len(samples) // _BLOCKS
     if not size:

@@ -1,4 +1,4 @@
-"""Simulated boards for the figure `reaction`, which times the ROUTE command of each card.
+"""Simulated boards for the figure `reaction`, which times each card's ROUTE message.
 
 The events AT_READER and READ together decide a card. A `TimedLine` holds back the later of the two.
 `run_rounds` writes the held events in turns and measures the time to each route.
@@ -43,7 +43,7 @@ _DECIDING_CODES = {protocol.AT_READER, protocol.READ}
 
 
 class HeldFrames:
-    """A record of the events that one table's boards sent. Both serial lines share the record.
+    """The events of one table's boards, and the line that holds one back. Both lines share this.
 
     `due` is set while `holding_line` holds back a deciding event. This is the second of the two
     events AT_READER and READ of one card.
@@ -91,7 +91,7 @@ class TimedLine(PtyLine):
         self._held_bytes = b""
 
     def write(self, data: bytes) -> None:
-        """Hold back a deciding event, and all data until its release. Send other data at once."""
+        """Hold back a deciding event and, until its release, later data. Send other data now."""
         if self.board_fd is None:
             return
         deciding = self._frames.is_decided_by(self._decoder.feed(data))
@@ -201,7 +201,7 @@ async def run_rounds(
     rng: random.Random,
     samples: list[list[float]],
 ) -> None:
-    """Time all tables and programs in rounds until cancelled, and add the times to `samples`.
+    """Measure answer times in rounds until cancelled, and add each complete round to `samples`.
 
     A round times each table and each program once, in random order. `floor` and `beside` time the
     programs. Incomplete rounds are not added.
@@ -221,9 +221,9 @@ async def run_rounds(
 
 
 async def _wait_until_due(tables: Sequence[TimedHardware]) -> list[int]:
-    """Wait until every table holds back an event, and return the indices of all tables.
+    """Wait until every table holds back an event. Return the indices of the tables that do so.
 
-    After ROUND_TIMEOUT_S, return only the indices of the tables that hold back an event.
+    The wait ends after ROUND_TIMEOUT_S.
     """
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:

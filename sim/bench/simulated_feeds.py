@@ -68,7 +68,7 @@ class CallChange(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeedTotals(msgspec.Struct, frozen=True):
-    """The numbers of states and events that all feeds published, and their calls for a referee.
+    """Totals of all feeds: numbers of states and events, and a list of the calls for a referee.
 
     `states` counts the states in `seconds` seconds. `events` has for each table the number of all
     its events, also of those before the feed was opened. `called` has each start and end of a call.
@@ -145,7 +145,7 @@ class PublicEventChain:
         return event
 
     def events_after(self, since: int) -> Sequence[PublicEvent]:
-        """Return stored entries with numbers above `since`, oldest first, up to a limit."""
+        """Return stored entries with numbers above `since`: the oldest _MAX_ANSWERED_EVENTS."""
         return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
 
 
@@ -228,7 +228,7 @@ async def pace_feeds(
 
 
 class FeedRates(msgspec.Struct, frozen=True):
-    """The numbers that define the load of the simulated feeds.
+    """The load of simulated feeds: their states, their calls for a referee, and earlier events.
 
     `per_s`: the number of states that each feed publishes a second. `callers`: the number of feeds
     with calls for a referee. `past`: the number of events of each feed before it is opened.

@@ -51,7 +51,7 @@ def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) ->
 
 
 def is_needless(active: Iterable[SimulatedFault]) -> bool:
-    """Return whether a failure is needless: the machine must tolerate each fault in `active`."""
+    """Return True if the machine must tolerate every fault in `active`: a failure is needless."""
     return all(is_mild(fault) for fault in active)
 
 
@@ -70,7 +70,7 @@ class PossibleCauses:
         self._strikes.append(struck)
 
     def add_action(self, fault: SimulatedFault) -> None:
-        """Add an action of people. `fault` is the simulated fault with the same effect."""
+        """Add an action of people as `fault`, the simulated fault with the same effect."""
         self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
 
     def end_attempt(self) -> None:
@@ -101,7 +101,10 @@ class PossibleCauses:
         return tuple(dict.fromkeys(one.fault for one in each))
 
     def all_causes(self) -> tuple[SimulatedFault, ...]:
-        """Return `active_faults()`, and for each recent action of people the equivalent fault."""
+        """Return the faults that can explain an alert now.
+
+        They are `active_faults()`, and for each recent action of people the equivalent fault.
+        """
         return (*self.active_faults(), *(one.fault for one in self._actions))
 
     def since_verdict(self) -> tuple[SimulatedFault, ...]:

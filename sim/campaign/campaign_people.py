@@ -64,9 +64,9 @@ class PeopleMemory:
         return now_s - self._since.get(name, now_s)
 
     def may_retry(self, what: str) -> bool:
-        """Return False if `what` was tried too recently. Otherwise record a try, and return True.
+        """Return whether RETRY_AFTER_S has passed since the last try of `what`.
 
-        The limit is RETRY_AFTER_S.
+        If it has passed, also record a new try now.
         """
         now_s = self._loop.time()
         if now_s - self._tried.get(what, -RETRY_AFTER_S) < RETRY_AFTER_S:
@@ -75,7 +75,7 @@ class PeopleMemory:
         return True
 
     def check_progress(self, state: PublicState | None, describe: Callable[[], str]) -> None:
-        """Raise TableStuck if `state` did not change for too long, or after too many attempts.
+        """Raise TableStuck if `state` is unchanged for too long, or the deal has too many attempts.
 
         The limits are STUCK_TIMEOUT_S, and MAX_ATTEMPTS of one deal. `describe()` returns the
         current status.
@@ -207,7 +207,7 @@ class CampaignPeople:
     # Faults and alerts. Each method returns None if people need not act, or must wait first.
 
     def _check_safety(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return an action that ends an emergency stop, shuts the lid or mends sensors, or None."""
+        """Return the action that puts e-stop, lid or sensors right, or None if none is due."""
         if self._memory.has_lasted("estop pressed", REACT_S):
             return self._actions.act("release_estop")
         if self._memory.has_lasted("lid open", REACT_S):
@@ -297,7 +297,7 @@ class CampaignPeople:
         return self._actions.command("cut", Role.TABLE, n=self._rng.choice(self._cuts))
 
     def _release(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the action that empties the hopper, mends the lift or sends `release`, or None."""
+        """Return the action for the release (repair, or send `release`), or None to wait."""
         memory = self._memory
         if memory.has_lasted("SET_TOO_EARLY", REACT_S) and memory.may_retry("free hopper"):
             return self._actions.free_hopper()
@@ -307,7 +307,7 @@ class CampaignPeople:
         return self._actions.command("release", Role.REFEREE)
 
     def _take_and_load(self, state: PublicState, truth: Truth) -> PeopleAction | None:
-        """Return the next action after the release (take the hands, put the set back), or None.
+        """Return the action after a release, such as taking the hands, or None if none is due.
 
         The set is put back when the lift is down. A machine that does not continue is repaired.
         """

@@ -135,7 +135,7 @@ def row_key(words: str) -> str:
 
 
 def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
-    """Return the field that decides a fault's correct codes, and the codes for each value.
+    """Return the field that decides which codes are correct for a fault, and the codes by value.
 
     If no field decides, the field's name is empty, and all codes are under the empty value.
     """

@@ -41,7 +41,7 @@ class CoreEvent(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass
 class BoardRun:
-    """One run of a board, from its start until its power is cut, with all its events.
+    """One boot of a board, from its start until its power is cut, with all its events.
 
     `kept`: the number of the last event that the host allowed the board to delete. `is_alive`: the
     board's memory still exists, so that its events can still be requested.

@@ -121,7 +121,7 @@ def compute_pockets(promise: DealPromise, cards: int) -> str:
 
 
 def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
-    """Yield the drawn places of the card to turn up: the first, then replacements, without end.
+    """Yield the place of the card to turn up, then without end the place of each replacement.
 
     Source: PROOF.md, 4.
     """
@@ -132,7 +132,7 @@ def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
 
 
 def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
-    """Compute the hash, as hex, of `record`, the faces of all hands. Source: PROOF.md, 6."""
+    """Compute the hash, as hex, of commitment, `nonce` and `record` (all faces): PROOF.md, 6."""
     said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
     return hashlib.sha256(said + record).hexdigest()
 
@@ -156,7 +156,7 @@ def _shuffle(stream: Iterator[int], cards: int) -> str:
 
 
 def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
-    """Return, by card id, the place in the fair sequence that each card had at its last arrival.
+    """Return a dict from a card's id to the place in the fair sequence of its last arrival.
 
     A card arrives in the window. The place of an arrival from the hopper is its number. An arrival
     that landed in the tray reserves its place. An arrival from the tray takes the place that was
@@ -257,7 +257,7 @@ def find_wrong_hands(
 def _by_place(
     passages: Sequence[Passage], truth: Truth, cards: int
 ) -> dict[int, tuple[str, int | None]]:
-    """Return, by place of the fair sequence, the pocket and the face of the card of that place."""
+    """Return for each place of the fair sequence the pocket and the face of the card with it."""
     place_of = compute_places(passages, cards)
     return {
         place_of[card.id]: (letter, card.face)
@@ -313,7 +313,7 @@ def find_doubled_events(
 
 
 def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> Iterator[str]:
-    """Yield a line for entries that only the journal has, and a line for those only on the feed.
+    """Yield a line for public entries that the feed lost, and a line for those only on the feed.
 
     `public`: the numbers of the journal's public entries. `feeds`: for each run of the daemon, the
     numbers that it published and the last entry of its journal. Entries that were written and not

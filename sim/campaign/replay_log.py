@@ -110,7 +110,7 @@ def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, .
 
 
 def _answer_text(answer: tuple[int, int, int, int]) -> str:
-    """Return the engine's answer as text: the face, then an unusual confidence, back or side."""
+    """Return the engine's answer as text: the face, then confidence, back and side if unusual."""
     face, back, face_up, confidence = answer
     seen = face_text(face) if face < FACES else "?"
     doubt = "" if confidence == FULL_CONFIDENCE else f"({confidence})"

@@ -263,7 +263,10 @@ class TableHost:
     # Faults of the environment.
 
     def _begin_death(self, fault: SimulatedFault) -> KillableStore | None:
-        """Record that `fault` kills the daemon; return the daemon's store, or None if none runs."""
+        """Record that `fault` kills the daemon, and return the daemon's store.
+
+        If no daemon runs, or it dies already, end `fault` and return None.
+        """
         store = self._store
         is_ending = self._death_fault is not None or self.table is None
         if is_ending or store is None or not store.is_alive:

@@ -134,7 +134,7 @@ def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
 
 
 def _select_measurable(asked: list[BenchFigure]) -> list[BenchFigure]:
-    """Return the figures of `asked` that can be measured here. Print what the others need."""
+    """Return the figures of `asked` that this computer can measure. Print what the others need."""
     lacking = {one.name: what for one in asked if (what := one.find_missing()) is not None}
     lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
     if len(lacking) == len(asked):

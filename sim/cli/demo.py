@@ -211,7 +211,7 @@ async def _play_with_console(
 async def _play_unless_exited(
     play: Coroutine[Any, Any, Played], tables: list[TableProcess]
 ) -> Played:
-    """Run `play` and return its result. Raise HallError if a process of a table ends earlier."""
+    """Run `play` and return its result. Raise HallError if a table process ends before `play`."""
     playing = asyncio.ensure_future(play)
     falling = asyncio.ensure_future(wait_for_process_end(tables))
     try:
@@ -246,7 +246,7 @@ async def _deal_once(
 async def _deal_at_table(
     options: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
 ) -> tuple[list[DealResult], str | None]:
-    """Play the requested deals at one table. Return the deals, and an error text or None."""
+    """Play the requested deals at one table. Return those played, and an error text or None."""
     dealt: list[DealResult] = []
     await asyncio.sleep(options.plan.start_delay_s(number))
     async with seat_players(table, progress.on_state) as people:

@@ -255,7 +255,7 @@ class DemoResult:
     took_s: float
 
     def list_problems(self) -> list[str]:
-        """Return one line for each problem: wrong deals and failed tables."""
+        """Return one line for each wrong deal, and one for each failed table."""
         wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in self.deals if d.wrong]
         return [*wrong, *self.failures]
 

@@ -91,7 +91,7 @@ def collect_command(
     jobs: int | None,
     out: Path,
 ) -> None:
-    """Collect deals into a file: for each card, in feed order, its drawn and its reached pocket.
+    """Collect deals into a file: for each card, in feed order, the drawn and the reached pocket.
 
     Ctrl-C writes the deals collected so far. Exit 0: complete; 1: a part failed; 2: bad usage; 130:
     interrupted.
@@ -213,7 +213,7 @@ def _make_retest(
 
 
 def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
-    """Return a plan to collect deals like `deals`, or None if the lab lacks method or path."""
+    """Return a plan to collect deals like `deals`, or None if their method or path is unknown."""
     from sim.lab.collection import CollectionPlan
 
     source = deals.source
@@ -290,7 +290,7 @@ def _write_page(
 
 
 def _check_installed(path: str, method: str, *packages: str) -> None:
-    """Raise CliError if a package is missing, UsageError if path `full` has an unfair method."""
+    """Raise CliError for a missing package, or UsageError for path `full` with unfair `method`."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise CliError(

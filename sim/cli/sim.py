@@ -199,7 +199,7 @@ def choose_interpreter(name: str, boards: str | None, tables: int) -> Interprete
 
 
 def _worker_commands(root: Path, processes: int) -> list[list[str]]:
-    """Return one command for each of `processes` workers. A worker runs a share of the tables."""
+    """Return one command line for each of `processes` workers. Each worker runs some tables."""
     context = click.get_current_context()
     words: list[str] = []
     for option in context.command.params:

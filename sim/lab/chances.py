@@ -54,7 +54,7 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 @cache
 def longest_run_chances() -> tuple[Fraction, ...]:
-    """Return the probability of each length (0…27) of the longest run of cards with one pocket."""
+    """Return for n = 0…27 the probability that a deal's longest run of one pocket is n cards."""
     ways = factorial(N) // factorial(HAND) ** SEATS
     upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
@@ -104,16 +104,16 @@ def is_valley(letters: Sequence[int]) -> bool:
 def window_moments(
     holds: Callable[[Sequence[int]], bool], width: int, hand: int = HAND, seats: int = SEATS
 ) -> tuple[float, float]:
-    """Return mean and variance of the number of groups of pockets for which `holds` returns True.
+    """Return mean and variance of the number of groups in a sequence for which `holds` is True.
 
-    A group is `width` successive letters (pockets) of a sequence. Two groups either overlap or have
-    no letter in common. Without overlap, their distance does not matter, because all orders are
-    equally likely.
+    A group is `width` successive letters (pockets) of the sequence. Two groups either overlap or
+    have no letter in common. Without overlap, their distance does not matter, because all orders
+    are equally likely.
     """
     windows = hand * seats - width + 1
 
     def chance(shift: int) -> Fraction:
-        """Return the probability that `holds` is True for two groups, `shift` letters apart."""
+        """Return the probability that `holds` is True for two groups that begin `shift` apart."""
         ways = sum(
             prod(perm(hand, word.count(seat)) for seat in range(seats))
             for word in product(range(seats), repeat=width + shift)
@@ -148,7 +148,7 @@ def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float
 
 @cache
 def cards_until_all_seats() -> tuple[Fraction, ...]:
-    """Return for n = 0…82 the probability that every seat has a card after n cards, not earlier."""
+    """Return for n = 0…82 the probability that card n gives the last seat its first card."""
     met = [
         1
         - sum(
@@ -162,7 +162,7 @@ def cards_until_all_seats() -> tuple[Fraction, ...]:
 
 @cache
 def four_cards_together() -> dict[int, Fraction]:
-    """Return the probability of each number of pairs in one hand, for the pairs of four cards.
+    """Return by n the probability that n of the pairs of four cards have both cards in one hand.
 
     Four cards form six pairs. 6: all four cards are in one hand. 3: three and one. 2: two and two.
     1: two, one and one. 0: one in each hand.
@@ -207,7 +207,7 @@ def bomb_moments() -> tuple[float, float]:
 
 
 def _two_bombs_chance() -> Fraction:
-    """Return the probability that hand 1 has a bomb of rank A and hand 2 has a bomb of rank B."""
+    """Return the probability that two given hands have bombs of two given different ranks."""
     rest = N - 2 * RANK
     ways = 0
     # The counts of rank one (a, b) and of rank two (c, d) in the two hands.

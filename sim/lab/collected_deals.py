@@ -47,7 +47,7 @@ class ReadingOutcome(IntEnum):
 
 
 class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
-    """The origin of a collection of deals: method, seed, and number of attempts.
+    """The origin of a collection of deals: path, method, seed and number of requested deals.
 
     `seed` is None if the system's entropy was used. `asked`: how many deals were requested.
     `given_up`: how many attempts ended as misdeal or void. None of these attempts is among the
@@ -179,7 +179,7 @@ def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> Collecte
 
 
 def number_cards(faces: ArrayLike) -> Rows:
-    """Return the number (0…107) of each card: its face (0…53), plus 54 for the second copy.
+    """Return the number (0…107) of each card: its face (0…53), plus 54 if it is the second copy.
 
     `faces` has a row of 108 faces for each deal. In a row, the first of two equal faces is copy 0.
     The two copies of a face look the same. The copy number depends on the order of the row alone,

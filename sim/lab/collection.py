@@ -142,7 +142,7 @@ def run_part(part: CollectionPart, entropy: Entropy) -> CollectedDeals:
 
 
 def _run_guarded(part: CollectionPart, entropy: Entropy) -> CollectedDeals | str:
-    """Return the deals of `part`, or one line of text about an error, which ends only this part."""
+    """Return the deals of `part`, or one line of text about the error that ended this part."""
     try:
         return run_part(part, entropy)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Simulated chains of deals: collect the stack of cards, shuffle it, and deal again.
+"""Simulated chains of deals: the cards of each deal are collected, shuffled and dealt again.
 
 The model is a severe test for a machine that relies on its shuffler. Cards that were played
 together are together in the stack, and a few riffles leave much of this order.
@@ -55,7 +55,7 @@ def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Ran
 
 
 def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
-    """Return the stack as people collect it after a misdeal: pocket 0 first, pocket 3 last."""
+    """Return the stack that people collect after a misdeal: pocket 0's cards first, 3's last."""
     return [
         card
         for pocket in range(len(SEATS))
@@ -107,7 +107,7 @@ tray, and cards that stay unreadable when the tray returns them.
 
 
 def draw_verdicts(chance: random.Random) -> list[int] | None:
-    """Return random reading outcomes of 108 cards, or None if these outcomes cause a misdeal.
+    """Return a random reading outcome for each card, or None if the outcomes cause a misdeal.
 
     The outcomes do not depend on faces or pockets. A misdeal has the same causes as at a table: too
     many cards in the tray, or a card that is unreadable for the third time.
@@ -129,9 +129,10 @@ def draw_verdicts(chance: random.Random) -> list[int] | None:
 
 
 def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets by the fair method: each card gets the pocket at its place in `letters`.
+    """Return the cards' pockets by the fair method: `letters` has the pocket of each place.
 
-    The ledger's rule decides the places of cards that return from the tray.
+    `said` has the reading outcomes. The ledger's rule decides the places of cards that return from
+    the tray.
     """
     waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     in_tray = max(said) >= ReadingOutcome.TRAY
@@ -139,7 +140,7 @@ def deal_fairly(letters: str, said: Sequence[int], chance: random.Random) -> Poc
 
 
 def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets if each card goes to a random pocket that is not full."""
+    """Return the cards' pockets if each card goes to a random pocket that is not full."""
     room = [HAND] * len(SEATS)
     waiting = []
     for _ in range(CARDS):
@@ -150,7 +151,7 @@ def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Rand
 
 
 def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets if the cards go to the pockets 0, 1, 2, 3, 0, 1 and so on.
+    """Return the cards' pockets if the cards go to the pockets 0, 1, 2, 3, 0, 1 and so on.
 
     Then only the shuffle is random.
     """
@@ -159,7 +160,7 @@ def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> Poc
 
 
 def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> PocketPlan:
-    """Return the pockets if a card that goes to the tray gives its place to the next card.
+    """Return the cards' pockets if a card for the tray gives its place to the next card.
 
     All later cards then move one place forward. The cards from the tray get the last places.
     """

@@ -31,7 +31,7 @@ CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 
 class DealMeasures:
-    """Counts made from collected deals, which the statistical tests use.
+    """Positions and counts of the cards in collected deals, for the statistical tests.
 
     Most counts have one number for each deal. A count of pairs counts the pairs of cards whose two
     cards are in one hand.
@@ -55,7 +55,7 @@ class DealMeasures:
 
     @cached_property
     def stack_of(self) -> NDArray[np.uint8] | None:
-        """Each fed card's position in the collected stack (0: top), or None without a stack."""
+        """Each fed card's position in the collected stack (0: top). None: no stack is recorded."""
         stack = self.deals.collected
         if stack is None:
             return None
@@ -64,7 +64,7 @@ class DealMeasures:
 
     @cached_property
     def followers(self) -> Ints:
-        """The row numbers of deals that directly follow the deal before, with the same cards."""
+        """The rows whose deal came directly after the deal of the row before, with the same set."""
         return np.flatnonzero(self.deals.follows)
 
     def same_pocket_at(self, distance: int) -> Ints:
@@ -83,7 +83,7 @@ class DealMeasures:
 
     @cached_property
     def pairs_in_blocks(self) -> Ints:
-        """The number of card pairs (0…162) with one waiting pocket, in 27 blocks of four cards."""
+        """The number of pairs with equal waiting pockets (0…162) inside 27 blocks of 4 cards."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
@@ -103,7 +103,7 @@ class DealMeasures:
 
     @cached_property
     def right_guesses(self) -> Ints:
-        """The number of right guesses (0…108) by a player who always makes the best guess.
+        """How many of 108 waiting pockets a player guesses right, if each guess is the best one.
 
         The player guesses each card's waiting pocket, and names a seat with the most cards to come.
         After each guess, the player learns where the card went, and remembers it.
@@ -133,7 +133,7 @@ class DealMeasures:
 
     @cached_property
     def neighbours_together(self) -> Ints | None:
-        """The number of neighbour pairs in the collected stack (0…107) that are dealt to one hand.
+        """How many pairs of neighbours in the collected stack (0…107) are dealt to one hand.
 
         The value is None if no stack is recorded.
         """
@@ -163,7 +163,7 @@ class DealMeasures:
         return many
 
     def side_weights(self, *, tray_only: bool) -> Floats:
-        """Return the weight of each fed card: its strength minus the mean strength of the set.
+        """Return a weight for each fed card: the card's strength minus the set's mean strength.
 
         With `tray_only`, the weight is 0 for cards that were not in the tray.
         """
@@ -172,7 +172,7 @@ class DealMeasures:
         return np.where(in_tray, worth, 0.0) if tray_only else worth
 
     def side_lead(self, weights: Floats) -> Floats:
-        """Return for each deal the sum of `weights` of side N+S minus the sum of side W+E."""
+        """Return for each deal the summed `weights` of the cards of side N+S minus those of W+E."""
         return np.asarray((weights * side_signs(self.deals.seats)).sum(1))
 
 
@@ -203,7 +203,7 @@ class StatisticResult(NamedTuple):
 
 
 def not_answerable(why: str) -> StatisticResult:
-    """Return the result of a test that these deals cannot answer, with the reason `why`."""
+    """Return the result of a test that could not be made on the deals, for the reason `why`."""
     return StatisticResult(None, "–", "–", None, why=why)
 
 

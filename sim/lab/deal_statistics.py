@@ -24,7 +24,7 @@ _EPSILON = 1e-9
 
 
 class SeatCounts:
-    """The number of cards with each label at each seat, counted over some deals.
+    """A count, for each label and each seat, of the cards with this label that the seat got.
 
     A label is a number, for example the face of the card. Let k[g] be the number of cards with
     label g. In a fair deal, the counts o[g, s] have the mean k[g]/4 and the covariance
@@ -34,7 +34,7 @@ class SeatCounts:
     """
 
     def __init__(self, kinds: int, labels: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
-        """Count the cards with each label at each seat.
+        """Count, for each label and seat, the cards with this label that the seat got.
 
         `labels` and `seats` have one number for each card (rows of 108). The labels are 0 to
         `kinds` − 1. Any other number means no label.
@@ -59,7 +59,7 @@ class SeatCounts:
 
     @property
     def expected(self) -> Floats:
-        """The expected count of each label at one seat, which is the same for every seat."""
+        """The mean number of cards of each label at one seat, which is the same for all seats."""
         return np.asarray(self.counts.sum(1) / len(SEATS))
 
     def chi_square(self) -> tuple[float, int]:
@@ -152,7 +152,7 @@ _FOUR = 3 / ((CARDS - 1) * (CARDS - 3))
 
 
 def side_moments(weights: Floats) -> tuple[Floats, Floats]:
-    """Return for each deal mean and variance of the squared lead of one side, in fair deals.
+    """Return mean and variance of one side's squared lead in fair deals, for each row of `weights`.
 
     The lead is the sum of the weights of one side's cards, minus that sum of the other side. The
     signs of two cards have the mean product −1/107, and the signs of four cards 3/(107·105). Each

@@ -30,7 +30,7 @@ SINGLE_LEVELS = (0.95, 0.99)
 
 
 class FamilyTest(NamedTuple):
-    """One statistical test of the family: what it counts, and what is expected in a fair deal.
+    """One test of the family: its function, what it counts, and the value that fair deals give.
 
     `shows`: the clauses of a test house, R1–R14 (CLAUSES in lab_page.py). `min_deals`: the number
     of deals that the test needs.
@@ -238,7 +238,7 @@ FAMILY = (
 
 
 class JudgedTest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The result of one statistical test, and whether this result is outside the family's bound.
+    """The result of one statistical test, and whether the family rejects this result.
 
     `bound`: the value that p must not be below. `outside`: True if the family rejects the test.
     `at_95` and `at_99`: whether the single value is inside at that level. Both are None if these
@@ -265,9 +265,9 @@ class FamilyJudgement(msgspec.Struct, frozen=True):
 
     @property
     def outside(self) -> tuple[str, ...]:
-        """The names of the tests outside the bound. Fair deals rarely give such results.
+        """The names of the tests that the family rejects. Fair deals rarely give such results.
 
-        The deals are inside the bound if there are none.
+        The deals pass if there are none.
         """
         return tuple(result.name for result in self.results if result.outside)
 
@@ -289,7 +289,7 @@ def judge_deals(deals: CollectedDeals) -> FamilyJudgement:
 
 
 def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
-    """Return for each probability in `chances` its Holm bound, and whether the bound rejects it.
+    """Return the Holm bound of each probability in `chances`, and whether each is rejected.
 
     `risk` is the total risk. The smallest of m probabilities is rejected below risk/m, the next
     below risk/(m−1), and so on until the first that is not rejected. In a fair collection, any of

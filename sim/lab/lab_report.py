@@ -69,12 +69,12 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> CollectionJudgement:
-        """The collection that counts: the retest, or the first collection if there is no retest."""
+        """The collection that decides the verdict: the retest, or `first` if there is no retest."""
         return self.retest or self.first
 
     @property
     def is_inside(self) -> bool:
-        """True if the collection that counts passes all tests of the family, judged together."""
+        """True if the family rejects no test of the collection `last`."""
         return not self.last.outside
 
 
@@ -165,7 +165,7 @@ def render_lab_report(report: LabReport) -> str:
 
 
 def source_text(source_round: CollectionJudgement) -> str:
-    """Return one line about a judged collection: number of deals, method, seed and tests."""
+    """Return one line about a judged collection: its deals, their origin and its tests."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
     given_up = f", {source.given_up} attempts given up" if source.given_up else ""

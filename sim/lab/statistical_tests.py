@@ -92,14 +92,14 @@ def waiting_verdict(seen: DealMeasures) -> StatisticResult:
 
 
 def tray_face(seen: DealMeasures) -> StatisticResult:
-    """Test whether low cards, honours or jokers from the tray go to one seat more often."""
+    """Test whether one seat gets more of the tray's low cards, honours or jokers than others."""
     kinds = np.digitize(STRENGTH, (HONOUR_WORTH, JOKER_WORTH))[seen.deals.cards]
     labels = np.where(seen.deals.verdicts >= ReadingOutcome.TRAY, kinds, -1)
     return _seat_result(SeatCounts(3, labels, seen.deals.seats))
 
 
 def own_place(seen: DealMeasures) -> StatisticResult:
-    """Test whether the final pocket of every card is its waiting pocket."""
+    """Test whether every card of every deal ends in its own waiting pocket."""
     moved = int((seen.deals.seats != seen.deals.waiting).sum())
     return StatisticResult(float(moved), str(moved), "0", 0.0 if moved else 1.0)
 
@@ -175,7 +175,7 @@ def tail(seen: DealMeasures) -> StatisticResult:
 
 
 def same_again(seen: DealMeasures) -> StatisticResult:
-    """Test whether the sequences of two successive deals agree at as many places as expected."""
+    """Test whether successive deals have equal waiting pockets at as many places as expected."""
     letters = seen.deals.waiting
     figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
     return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
@@ -272,7 +272,7 @@ _MIN_INDEPENDENT = 0.1
 
 
 def interplay(seen: DealMeasures) -> StatisticResult:
-    """Test whether the counts of card pairs in one hand have the correlations of fair deals.
+    """Test whether counts of card pairs in one hand are correlated as they are in fair deals.
 
     The counts are those of `_standardise_counts`.
     """
@@ -352,7 +352,7 @@ def _independent_part(one: Floats, other: Floats, correlation: Floats) -> Floats
 
 
 def _neighbour_twin_covariance(same: Ints) -> Floats:
-    """Return the covariance of the counts of neighbours and twins, with `same` pairs in both."""
+    """Return the covariance of the neighbour and twin counts, if `same` pairs are in both lists."""
     return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
 
 

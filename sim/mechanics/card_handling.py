@@ -132,7 +132,7 @@ class PeopleAtMachine:
             hand.clear()
 
     def gather(self, card_set: str) -> None:
-        """Move the played cards from the table to the pile of set `card_set` beside the machine.
+        """Move all cards from the table to the pile of set `card_set` beside the machine.
 
         Raises OutOfReach if no card was played, or if most backs are those of another set.
         """
@@ -142,7 +142,7 @@ class PeopleAtMachine:
         self.table.clear()
 
     def load(self, card_set: str | None = None) -> None:
-        """Put the set `card_set` into the hopper, or with None the cards of hands and table.
+        """Put set `card_set` (None: the cards in the hands and on the table) into the hopper.
 
         A named set is taken from beside the machine and from the played cards, never from the
         players' hands. Raises OutOfReach if the set is not there or the hopper is not free.
@@ -266,7 +266,7 @@ class PeopleAtMachine:
         self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
     def _damage_set(self, cards: Cards) -> Cards:
-        """Apply each fault of card sets that strikes now to `cards`, and return the result."""
+        """Return `cards` as they are after all faults of the set that strike now."""
         parts = self._parts
         for name in SET_FAULTS:
             while cards and (fault := parts.faults.strike(name)):

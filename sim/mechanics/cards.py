@@ -55,7 +55,7 @@ class FillingTally:
     last_landing_s: float | None = None
 
     def reset(self) -> None:
-        """Reset counts and times for a new filling of the hopper, and count this filling."""
+        """Count a new filling of the hopper, and reset all other counts and times."""
         self.filling += 1
         self.arrived = self.landed = 0
         self.feeding_ms = 0.0

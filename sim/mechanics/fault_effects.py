@@ -56,9 +56,9 @@ _EFFECTS: dict[str, _PartEffect] = {
 
 
 def is_outside(fault: SimulatedFault) -> bool:
-    """Return True if code outside the mechanics must carry out `fault`.
+    """Return True if a handler outside the mechanics must carry out `fault`.
 
-    That code simulates the serial lines, the boards or the daemon.
+    Such handlers are for faults of serial lines (except BYTE_FAULTS), of boards or of the host.
     """
     return fault_menu()[fault.name].strikes in _OUTSIDE_TARGETS and fault.name not in BYTE_FAULTS
 
@@ -106,7 +106,7 @@ class ActiveFaults:
         self._outside: list[FaultStrike] = []
 
     def add(self, struck: FaultStrike) -> None:
-        """Add the occurrence `struck`, unless its fault strikes a set or is one of BYTE_FAULTS."""
+        """Add the occurrence `struck`. Ignore it if its fault is of a set or one of BYTE_FAULTS."""
         name = struck.fault.name
         strikes = fault_menu()[name].strikes
         if name in _PART_CONDITIONS:
@@ -154,7 +154,7 @@ _MISSING_PARTS = {
 
 
 class FaultInjector:
-    """The injector of one machine's faults, which carries them out or calls a handler for them.
+    """The object that carries out one machine's faults, itself or through a handler.
 
     An outside handler carries out faults of a serial line, a board or the host. `reload_hopper`
     takes the cards out of the hopper and puts them back, so that a fault of the set strikes them.
@@ -216,7 +216,7 @@ class FaultInjector:
                 self._parts.faults.add(fault)
 
     def strike_after_move(self, name: str, value: int) -> None:
-        """Schedule a random moment, soon after lift or shuffler moved, when part faults may strike.
+        """Carry out due faults of parts at a random moment soon after the lift or shuffler moved.
 
         The sensor `name`, one of MOVE_SENSORS, has changed because of this move.
         """
@@ -248,7 +248,7 @@ class FaultInjector:
                 asyncio.get_running_loop().call_soon(handler, fault)
 
     def _can_carry_out(self, fault: SimulatedFault) -> bool:
-        """Return True if this simulator has the part or the handler that `fault` needs."""
+        """Return True if the mechanics or a handler outside them can carry out `fault`."""
         return not is_outside(fault) or fault_menu()[fault.name].strikes in self.outside_handlers
 
     def _on_strike(self, struck: FaultStrike) -> None:

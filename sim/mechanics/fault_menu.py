@@ -100,7 +100,7 @@ class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WearLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The wear of a machine: the faults that occur at a rate, and faults that occur together."""
+    """How worn a machine is: faults with their rates, and combinations with their rates."""
 
     rates: tuple[SimulatedFault, ...] = ()
     together: tuple[FaultCombination, ...] = ()
@@ -141,7 +141,7 @@ def fault_menu() -> dict[str, FaultMenuEntry]:
 
 
 def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
-    """Return the fault codes (controller/faults.toml) that correctly name `fault` in a report."""
+    """Return the codes of controller/faults.toml that are a correct report of `fault`."""
     right = fault_menu()[fault.name].blame
     if not isinstance(right, dict):
         return right
@@ -177,7 +177,7 @@ def get_wear_level(level: str) -> WearLevel:
 
 
 def load_wear(path: Path) -> WearLevel:
-    """Return the wear level in a TOML file that has the keys `rates` and `together`.
+    """Return the wear level in the TOML file `path`, which may have `rates` and `together`.
 
     Raises FaultError, with a one-line message, for a file that cannot be read or a fault that is
     not on the menu.

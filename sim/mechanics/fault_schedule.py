@@ -13,7 +13,7 @@ FieldValues = tuple[tuple[str, object], ...]
 
 
 class _FaultQueue:
-    """All planned faults that have the same name.
+    """The planned faults of one name, in a queue.
 
     `rated`: faults that strike at a rate. `unrated`: the other faults, in order. One random draw
     decides for all rates together, so that many rates cost no more than one. At most one of these
@@ -38,7 +38,7 @@ class _FaultQueue:
         self._sums.clear()
 
     def draw(self, where: FieldValues, rng: random.Random, chances: int) -> SimulatedFault | None:
-        """Decide at random whether a fault in `rated` strikes now. Return this fault or None.
+        """Return a fault of `rated`, chosen at random by the rates, or None if none strikes now.
 
         Only faults with the field values of `where` may strike. `chances` multiplies the rates,
         and is the number of cards that this draw represents.
@@ -106,7 +106,7 @@ class FaultSchedule:
         chances: int = 1,
         **where: object,
     ) -> SimulatedFault | None:
-        """Record and return the planned fault `name` that strikes now, or return None if none does.
+        """Return the planned fault named `name` that strikes now, and record it. Else return None.
 
         `number`: the number of the card, by default of the last card that reached the window.
         `card`: the card. `chances`: a factor that multiplies the rates of the faults. `where`:

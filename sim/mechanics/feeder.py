@@ -47,7 +47,7 @@ class Feeder(MachinePart):
         return bool(self._stack or self.path)
 
     def drive(self, value: int | None) -> None:
-        """Turn the feeder's rollers forward (1) or backward (2), or stop them (other values)."""
+        """Turn the feeder's rollers forward (1) or backward (2), or stop them (other `value`)."""
         self._drive = value
         self._travel.stop()
         self._clutch_spent = False
@@ -63,7 +63,7 @@ class Feeder(MachinePart):
             self._travel.move_to(0.0, self._return_to_stack)
 
     def stack_changed(self) -> None:
-        """Update the sensor after a change of the stack. Feed if the motor turns without a card."""
+        """Update the stack's sensor after a change. Feed a card if the motor turns without one."""
         self._sense()
         if self._drive == FORWARD and not (self.path or self._clutch_spent):
             self._forward()

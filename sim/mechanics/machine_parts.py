@@ -90,7 +90,7 @@ class MachineParts:
         return cards
 
     def ids_of_set(self, cards: Cards) -> range:
-        """Return the ids of the new, unaltered set to which most of `cards` belong."""
+        """Return the card ids of the set, as it was when new, to which most of `cards` belong."""
         return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
 
     def belongs_to_set(self, card: PhysicalCard) -> bool:
@@ -144,7 +144,7 @@ class MachineParts:
         self.feeders[self._source].drive(value)
 
     def _forward_pulse(self, value: int) -> None:
-        """Pass the trigger level `value` to the reader board. A fault may lose or add a pulse."""
+        """Pass level `value` of the trigger wire to the reader. A fault may lose or add a pulse."""
         if value and self.faults.strike("pulse_lost"):
             return
         self.reader.set_physical("pulse", value)

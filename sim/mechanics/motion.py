@@ -98,7 +98,7 @@ class MechanicalClock:
 
 
 class Travel:
-    """A position on a line. During a motion it changes by one unit per ms of the machine's time.
+    """The position of a part or card. In a motion it changes by 1 per ms of the machine's time.
 
     The position is kept at a stop. A motor without power leaves a card where it is, and the next
     start continues from there.
@@ -223,7 +223,7 @@ class CardJam:
         self._tries = tries
 
     def try_to_free(self) -> bool:
-        """Count one try to free the card, and return True if the card is free now."""
+        """Count one try to free the card. Return True if this try or an earlier one freed it."""
         if self._tries is None:
             return False
         self._tries -= 1

@@ -79,7 +79,7 @@ class Pockets(MachinePart):
         self._beams: list[PendingEvent | None] = [None] * OUTLETS
 
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
-        """Drop `cards`, which have left the gate, into the chute of `outlet`.
+        """Put `cards`, which left the gate, into the chute of `outlet`, where they fall or stick.
 
         `number` is the number of the cards' arrival in the window.
         """

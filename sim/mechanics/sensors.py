@@ -60,17 +60,14 @@ class Sensors:
             self._report(name, value)
 
     def attach(self, listener: LevelObserver) -> Callable[[], None]:
-        """Call `listener` for every change of a reported level.
-
-        Return a function that detaches the listener.
-        """
+        """Call `listener` at each change of a reported level. Return a function to end this."""
         self._board_listeners.append(listener)
         return lambda: _remove_listener(self._board_listeners, listener)
 
     def observe(
         self, observer: LevelObserver, names: Iterable[str] | None = None
     ) -> Callable[[], None]:
-        """Call `observer` for every physical change of the sensors `names` (None: all sensors).
+        """Call `observer` at each change of a physical level of the sensors `names` (None: all).
 
         Return a function that detaches the observer.
         """
@@ -94,7 +91,7 @@ class Sensors:
         self._report(name, value)
 
     def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
-        """Make the sensor `name` report its next change late, at a time that `after` decides.
+        """Make sensor `name` report its next change only when `after` calls a callback.
 
         `after` receives a callback that reports the change, and calls it later. Changes that occur
         meanwhile are late too, so that no pulse is lost. Raises KeyError for an unknown sensor.
@@ -115,7 +112,7 @@ class Sensors:
         self._disturbances[name] = said
 
     def bounce(self, name: str, after: Callable[[float, Callable[[], None]], object]) -> None:
-        """Make the next change of the sensor `name` bounce, as the edge of a bad contact does.
+        """Make sensor `name` report its next change as a bad contact would: three times (bounce).
 
         The sensor reports the new level, the old level and the new level again, BOUNCE_MS apart.
         Raises KeyError for an unknown sensor.

@@ -52,7 +52,7 @@ class Shuffler(MachinePart):
             self._continue_pass()
 
     def hopper_filled(self) -> None:
-        """Start a pass, now that the hopper has cards, if the motor turns and no pass runs."""
+        """Start a pass if the motor turns and no pass runs. Called when the hopper has cards."""
         if self._is_turning and not self.cards and not self._settle.is_moving:
             self._continue_pass()
 

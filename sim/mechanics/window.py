@@ -119,7 +119,7 @@ class Window(MachinePart):
         self._sensors.set_physical("exit", int(in_gate))
 
     def drive(self, value: int | None) -> None:
-        """Turn the window's rollers forward (1) or backward (2), or stop them (other values)."""
+        """Turn the window's rollers forward (1) or backward (2), or stop them (other `value`)."""
         self._drive = value
         self._travel.stop()
         if not self.cards:
@@ -228,12 +228,12 @@ class ReadingEngine(MachinePart):
         self._pending_faults: list[SimulatedFault] = []
 
     def card_arrived(self, card: PhysicalCard, number: int) -> None:
-        """Choose the engine's faults for the looks at `card`, which is arrival `number`."""
+        """Choose the faults of the looks at `card`, which arrived as card number `number`."""
         struck = (self._schedule.strike(name, number, card=card) for name in READING_FAULTS)
         self._pending_faults = [fault for fault in struck if fault for _ in range(fault.times)]
 
     def shoot(self, shot: int) -> None:
-        """Read the card in the window. Publish the answer, with the number `shot`, `read_ms` later.
+        """Carry out shot `shot`: read the card in the window, and answer `read_ms` later.
 
         An earlier answer that is not published yet is cancelled. A fault can prevent the answer.
         """

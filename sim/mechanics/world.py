@@ -40,7 +40,7 @@ class World(MachineParts):
         self.people.unpack()
 
     def add_fault(self, fault: SimulatedFault) -> None:
-        """Plan `fault`. It strikes when its fields `at` and `rate` require, or at once.
+        """Add `fault` to the planned faults. It strikes as its fields `at` and `rate` require.
 
         A fault of a part, a line, a board or the host strikes at once if it has neither `at` nor
         `rate`. A fault of the set alters the cards in the hopper if none of them has reached the
@@ -59,7 +59,7 @@ class World(MachineParts):
         return self._injector.active.current()
 
     def end_fault(self, fault: SimulatedFault) -> None:
-        """End the oldest active strike of `fault` (a fault of a line, a board or the host)."""
+        """End the oldest occurrence of `fault`, a fault of a line, of a board or of the host."""
         self._injector.active.end(fault)
 
     def _on_card_in_window(self, card: PhysicalCard, number: int) -> None:

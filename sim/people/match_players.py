@@ -172,7 +172,7 @@ class MatchPlayers:
         return _PRESS, lambda: self._command(Role.REFEREE, "start_deal")
 
     async def _take_hands(self, state: PublicState) -> bool:
-        """Take the hands in phase COUNT_CHECK. Return whether people may confirm the present phase.
+        """Take any released hands in COUNT_CHECK. Return whether people may confirm this phase.
 
         In COUNT_CHECK they may confirm only if a player had cards before this call.
         """

@@ -134,7 +134,7 @@ class PracticePlayers:
                 yield self._state
 
     async def _handle_released_hands(self) -> None:
-        """Take the hands if the lift is up. Otherwise load the cards that the players hold."""
+        """Take the hands if the lift is up. Otherwise put the players' cards into the hopper."""
         truth = await self.table.control.request("truth")
         if truth["lift_up"]:
             if any(truth["pockets"][:4]):
@@ -143,7 +143,7 @@ class PracticePlayers:
             await self.table.control.request("load")
 
     async def _clear_up(self, reasons: list[str]) -> None:
-        """Put all cards back into the hopper. If `reasons` name a wrong set, put in a new set."""
+        """Put all cards into the hopper, or a new set if `reasons` include a fault of the set."""
         wrong_set = _SET_FAULTS & set(reasons)
         await self.table.control.request("change_set" if wrong_set else "collect")
 
@@ -185,7 +185,7 @@ def _make_result(
 def _find_mismatch(
     profile: Profile, state: PublicState, truth: dict[str, Any], landed: dict[str, int]
 ) -> str | None:
-    """Return a text about the first wrong count or wrong hand, or None if all are right."""
+    """Return a text about a wrong report or wrong hands in the machine, or None if all is right."""
     reported = state.machine.landed
     if reported is None or msgspec.to_builtins(reported) != landed:
         return f"the table reports {reported}, the mechanics have {landed}"

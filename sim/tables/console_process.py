@@ -32,7 +32,7 @@ _NAME: Final = "demo"
 
 
 def area_of(number: int) -> str:
-    """Return the hall area (A to Z, A2, …) of table `number` (0, 1, …). Each has eight tables."""
+    """Return the area (A to Z, A2, …) of table `number` (0, 1, …). Each area has eight tables."""
     place, letter = divmod(number // 8, 26)
     return chr(ord("A") + letter) + (str(place + 1) if place else "")
 
@@ -92,7 +92,7 @@ class ConsoleProcess:
         await self.run_in_thread(lambda: self._add_person(name, role, pin, table, language))
 
     async def accept_invitation(self, code: str, pin: str) -> None:
-        """Set the PIN of an invited person, as their browser would. Raises HallError."""
+        """Set an invited person's PIN with the request that a browser sends. Raises HallError."""
         url = f"{self.url}/api/accept"
         headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
         body = json.dumps({"code": code, "pin": pin}).encode()

@@ -17,7 +17,7 @@ from sim.hardware_in_process import BOARDS, HardwareInProcess
 
 @dataclass(frozen=True)
 class DaemonDeath:
-    """The plan of a simulated daemon's death: its time, the restart after it, and what is lost.
+    """The plan of a daemon's simulated death: when it dies and restarts, and what is lost.
 
     The daemon dies `after_s` seconds after the commit of entry `entry`, and the next daemon starts
     `restart_after_s` seconds later. `power_lost`: unsynced rows and all keys are lost.
@@ -47,7 +47,7 @@ class KillableStore(JournalStore):
     is_closed = False
 
     def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
-        """Write `rows`. If this write reaches the entry of the planned death, the daemon dies.
+        """Write `rows`. If they reach the entry `death.entry`, the daemon dies at once or later.
 
         Raises StorageFailed if the daemon is dead or dies in this call, or if the disk is full.
         """
@@ -88,7 +88,7 @@ def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
 
 
 def apply_power_loss(state_dir: Path, runtime_dir: Path, last_synced: int, into: Path) -> None:
-    """Apply a power cut: copy the synced rows to a new journal in `into`, delete the attempt keys.
+    """Create in `into` the journal that is left after a power cut, and delete the attempt keys.
 
     The synced rows are those up to number `last_synced` of the journal in `state_dir`. The attempt
     keys are in `runtime_dir`. `state_dir` stays unchanged for inspection.

@@ -54,7 +54,7 @@ def measure_costs(root: int) -> dict[str, ProcessCost]:
 
 
 def find_processes(root: int) -> dict[str, int]:
-    """Return one pid for each kind of process among `root` and its descendants (the last found)."""
+    """Return by kind the pid of the last process found among `root` and its descendants."""
     found: dict[str, int] = {}
     for pid in _process_tree(root):
         with suppress(OSError, IndexError):  # the process ended meanwhile
@@ -81,7 +81,7 @@ def written_kib(pid: int) -> float:
 def costs_since(
     before: Mapping[str, ProcessCost], now: Mapping[str, ProcessCost]
 ) -> dict[str, ProcessCost]:
-    """Return `now`, but with each kind's processor time minus its time in `before`."""
+    """Return the costs `now`, with each kind's processor time reduced by its time in `before`."""
     return {
         kind: msgspec.structs.replace(
             cost, cpu_s=round(cost.cpu_s - (before[kind].cpu_s if kind in before else 0.0), 3)
@@ -111,7 +111,7 @@ def _process_kind(pid: int) -> str:
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:
-    """Return (RSS, PSS) of a process in MiB, or (RSS, RSS) without the permission to read PSS."""
+    """Return (RSS, PSS) of a process in MiB, or (RSS, RSS) if this process may not read the PSS."""
     try:
         rows = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
     except PermissionError:

@@ -132,7 +132,7 @@ class TableInProcess(HandledTable):
         return self.sign_command(command, self.signers[role])
 
     def sign_command(self, command: ClientCommand, seed: bytes) -> ClientCommand:
-        """Return a copy of `command` with the present `boot`, signed with the secret key `seed`."""
+        """Return a copy of `command` for the daemon's present run, signed with the key `seed`."""
         present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
         return sign_command(present, TABLE_KEY, seed)
 
@@ -170,7 +170,7 @@ class TableInProcess(HandledTable):
         )
 
     async def return_hands(self) -> PublicState:
-        """Release and take the hands, load the cards, and return the state that has the seed."""
+        """Release and take the hands, load the cards, and return a state that has the seed."""
         answer = await self.send_command(Role.REFEREE, "release")
         while not answer.ok:
             await asyncio.sleep(RETRY_INTERVAL_S)

@@ -78,7 +78,7 @@ class HallPlan:
 
     @property
     def rules(self) -> Profile:
-        """The rulebook `profile`, with the regulations in `event`, if any. Raises ProfileError."""
+        """The rulebook `profile`, changed by the file `event` (if any). Raises ProfileError."""
         return load_profile(self.profile, self.event)
 
 
@@ -89,7 +89,7 @@ class ControlClient:
         self.path = path
 
     async def request(self, request_name: str, **args: Any) -> Any:
-        """Send the request `request_name` (sim/CONTROL.md). Return its result. Raises HallError."""
+        """Return the result of request `request_name` (see sim/CONTROL.md). Raises HallError."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:

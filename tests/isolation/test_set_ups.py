@@ -115,7 +115,7 @@ def test_a_table_of_one_user_becomes_one_of_two_as_the_page_says_and_keeps_its_k
     as_root: None, file: Path, request: pytest.FixtureRequest
 ) -> None:
     page = (request.config.rootpath / "deploy" / "README.md").read_text()
-    begin = page.index("If a table ran as one user until now")
+    begin = page.index("You can change a table that runs as one user")
     script = page[
         page.index("    cd /var/lib", begin) : page.index("    dealtable keys create", begin)
     ]

@@ -228,7 +228,7 @@ class Accounts:
         return None if row is None else _account_of_row(row)
 
     def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
-        """Add `by_ms` to the expiry time of each session and invitation that has not expired.
+        """Add `by_ms` to the expiry time of sessions and invitations that are valid at `before_ms`.
 
         `before_ms` is the time of the clock before it was set. Each session and invitation keeps
         its remaining time. Not changed are rows that had expired at `before_ms`, and rows that
@@ -283,7 +283,7 @@ class Accounts:
             ]
 
     def invited_until_ms(self, name: str) -> int | None:
-        """Return the expiry time of `name`'s unused invitation (also a past time), or None."""
+        """Return when `name`'s unused invitation expires or expired, or None if there is none."""
         asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
         with self._engine.connect() as base:
             return base.scalar(asked)
@@ -307,7 +307,7 @@ class Accounts:
 
 
 def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) -> str:
-    """Return a string in the form of a hash. A PIN for an unknown name is checked against it.
+    """Return a random text in the form of a PIN hash. A PIN for an unknown name is checked with it.
 
     This check takes as long as a check against a real hash. Computing a real hash instead
     would cost each start of the console a tenth of a second and 64 MiB.

@@ -45,7 +45,7 @@ _FREE_ATTEMPTS: Final[dict[_Kind, int]] = {
 
 
 class LoginThrottle:
-    """Counters of wrong PINs. They determine the waiting time before the next login.
+    """Counters of wrong PINs, which determine the waiting time before the next login.
 
     `now_ms` returns milliseconds since 1970. `secret` has random bytes, so that clients cannot find
     out which unknown names share a counter. `host` is an address, or "" if the address is not
@@ -58,7 +58,7 @@ class LoginThrottle:
         self._trusted: dict[tuple[str, str], None] = {}
 
     def wait_s(self, name: str, host: str, *, known: bool) -> int:
-        """Return the seconds that a client at `host` must wait before a login as `name`, or 0.
+        """Return how many seconds (or 0) a client at `host` must wait before a login as `name`.
 
         `known` is True if an account of this name exists.
         """
@@ -91,9 +91,9 @@ class LoginThrottle:
         return self.wait_s(name, host, known=known)
 
     def count_success(self, name: str, host: str) -> None:
-        """Record a login as `name` from `host`: the wrong PINs for `name` are forgotten.
+        """Record a successful login: trust `host` for `name`, and forget the wrong PINs for `name`.
 
-        The address is trusted for `name` from now on. Wrong PINs counted for the address stay.
+        Wrong PINs that were counted for the address stay.
         """
         self.forget_failures(name)
         if host:

@@ -1,4 +1,4 @@
-"""Accounts and sessions for the event loop, with a cache and with pending logouts.
+"""Accounts and sessions for use in the event loop, with a cache and a list of pending logouts.
 
 `Sessions` calls the blocking `Accounts` in a thread. A logout takes effect at once, even if the
 database is unavailable. `PendingLogouts` writes it to the database as soon as possible.
@@ -236,7 +236,7 @@ class Sessions:
         return code
 
     async def invited_until_ms(self, name: str) -> int | None:
-        """Return the expiry time of `name`'s unused invitation (also a past time), or None."""
+        """Return when `name`'s unused invitation expires or expired, or None if there is none."""
         return await self._run_blocking(lambda: self._accounts.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:

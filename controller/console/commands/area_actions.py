@@ -200,7 +200,7 @@ class AreaActions:
     async def ask_again(
         self, person: Account, act: LoggedAreaAction
     ) -> dict[str, CommandReply | None]:
-        """Send the action's command again to tables without a known result. Return the replies.
+        """Send the action's command to each table without a known result. Return the replies.
 
         A command that was sent before is repeated in the name of the person who gave it. Raises
         RequestError.
@@ -261,7 +261,7 @@ class AreaActions:
         self._status_by_command.update(statuses)
 
     def _commands_without_result(self, act: LoggedAreaAction) -> dict[str, str]:
-        """Return the ids, by table, of an action's commands that have no known result."""
+        """Return, by table, the ids of those commands of an action whose result is unknown."""
         return {
             table: order
             for table, order in act.orders.items()
@@ -311,7 +311,7 @@ class AreaActions:
         return told.reply
 
     def _note_result(self, command_id: str, result: CommandResult | None) -> None:
-        """Set the status of a command of a shown action. If `result` is None, it becomes `sent`."""
+        """Set the status of a shown action's command. Without a `result` the status is `sent`."""
         if command_id in self._status_by_command:
             self._status_by_command[command_id] = (
                 ("sent", None) if result is None else _status_of(result.reply)

@@ -237,7 +237,7 @@ class CommandDispatcher:
         ]
 
     async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
-        """Return the number of the journal entry of each executed command, by command id.
+        """Map the id of each executed command in `command_ids` to the number of its journal entry.
 
         Commands without a known entry are left out. The archive is queried only for commands
         that are not remembered. Raises StoreError.
@@ -265,7 +265,7 @@ class CommandDispatcher:
         self.on_commands_changed(event.table)
 
     def _remember(self, table: str, command_id: str, n: int | None) -> None:
-        """Remember that the journal entry of a command has the number `n`.
+        """Store the number `n` of the journal entry of a command.
 
         None means that the archive has no such entry. The feed may still bring it.
         """
@@ -413,7 +413,7 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return `command_result`. If `person` is a chief, open the sealed part of the result."""
+        """Return `command_result`; if `person` is a chief, with its sealed part opened."""
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result

@@ -126,7 +126,7 @@ class MatchTransfer:
         self._now_ms = now_ms
 
     async def find_options(self, table: str) -> TransferOptions:
-        """Return the transfers of matches from and to a table that are possible now.
+        """Return the transfers of matches that are possible now from and to a table.
 
         They depend on the states of the tables and on the archive.
         """
@@ -160,9 +160,9 @@ class MatchTransfer:
     async def transfer(
         self, person: Account, table: str, request: TransferRequest
     ) -> TransferProgress:
-        """Execute the steps of a transfer that are not done yet, and return every step's status.
+        """Execute the steps of a transfer until one fails, and return the status of these steps.
 
-        Raises RequestError.
+        A step that was done earlier is not repeated. Raises RequestError.
         """
         verify = self._verify_key_of(table)
         if verify is None:
@@ -245,7 +245,7 @@ class MatchTransfer:
         return match
 
     def _departed_match(self, table: str) -> DepartedMatch | None:
-        """Return a table's last match if this match left the table but has not arrived, or None."""
+        """Return a table's last match if it left and no other table has taken it over, or None."""
         n = self._archive.last_number_of(table, _MATCH_BOUNDARY_KINDS)
         gone = self._entry(table, n)
         if gone is None or gone.kind != "transferred":

@@ -27,7 +27,7 @@ def secret_key_file(folder: Path, role: Role) -> Path:
 
 
 def load_certificate(folder: Path, role: Role) -> Certificate:
-    """Return the certificate of a role with its secret keys. Raises RosterError."""
+    """Return a role's certificate, which contains the secret keys. Raises RosterError."""
     file = secret_key_file(folder, role)
     found = read_certificate(file)
     if found.curve_secret is None or found.sign is None:
@@ -38,7 +38,7 @@ def load_certificate(folder: Path, role: Role) -> Certificate:
 
 
 def load_identity(folder: Path, role: Role) -> ClientIdentity:
-    """Return the keys of a role from a folder. Raises RequestError if they are missing."""
+    """Return a role's keys from `folder`. Raises RequestError if it has no valid keys."""
     try:
         own = load_certificate(folder, role)
     except RosterError as missing:
@@ -51,7 +51,7 @@ def load_identity(folder: Path, role: Role) -> ClientIdentity:
 
 
 def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
-    """Return a command's result with the sealed part decrypted, if the key of `role` opens it.
+    """Return a command's result, with its sealed part opened if the key of `role` can open it.
 
     The opened part is in `hand` and is not stored. If there is no sealed part, or this key does not
     open it, the result is unchanged.
@@ -122,7 +122,7 @@ class TableClients:
         await asyncio.gather(*left, *self._closing, return_exceptions=True)
 
     def _retire(self, key: tuple[str, Role], kept: "_PooledClient") -> None:
-        """Remove a client from the pool now, and close it later, when its callers have finished."""
+        """Remove a client from the pool now, and close it after a delay (_CLOSE_DELAY_S)."""
         if self._open.get(key) is kept:
             del self._open[key]
             task = asyncio.create_task(_close_later(kept))

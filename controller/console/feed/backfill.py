@@ -61,7 +61,7 @@ class Backfill:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the connected tables with events that may be missing in the archive."""
+        """Return the connected tables of which the archive may lack events."""
         return frozenset(
             t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
         )
@@ -112,7 +112,7 @@ class Backfill:
         return self._intake.completeness(table).may_be_incomplete
 
     def _ask_in(self, table: str, after_s: float) -> None:
-        """Schedule a request to a table in `after_s` seconds, unless an earlier one is scheduled.
+        """Schedule a request to a table in `after_s` seconds, unless one is due before that time.
 
         Do nothing if the table is not connected, or if requests are paused.
         """

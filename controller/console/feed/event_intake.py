@@ -134,7 +134,7 @@ class EventIntake:
         return self._completeness[table].mark
 
     def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
-        """Queue a page of missing events for the writer, or return None if the queue is full.
+        """Queue a page of missing events. Return a future, or None if the queue is full.
 
         The future is done when the page is stored. No event may be missing between the mark and the
         page. Events that were collected earlier are queued first, so that no mark overwrites a

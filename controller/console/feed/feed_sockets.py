@@ -173,7 +173,7 @@ class _TableConnection:
             raise BadAddress(f"{address} or its key cannot be used: {error}") from error
 
     def read(self) -> None:
-        """Read the waiting messages of the feed, up to the limits for one turn.
+        """Read waiting messages of the feed, up to the limits of number and size for one call.
 
         The first message is read without a check, because usually one is there, and a check costs a
         quarter of a message.

@@ -176,7 +176,7 @@ class TableFeeds:
 
     @property
     def incomplete_tables(self) -> frozenset[str]:
-        """Return the connected tables with events that may be missing in the archive."""
+        """Return the connected tables of which the archive may lack events."""
         return self._backfill.incomplete_tables
 
     def add(self, configured: ConfiguredTable) -> None:
@@ -234,7 +234,7 @@ class TableFeeds:
         return self._on_event.add(callback)
 
     def shift_times(self, by_ms: int) -> None:
-        """Add `by_ms` to all stored times, after the console's clock was set by the same amount.
+        """Add `by_ms` to all times in memory, after the console's clock was set by that amount.
 
         Freshness does not change.
         """

@@ -103,7 +103,7 @@ class ChiefNotes:
             await asyncio.gather(self._poll_task, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Add `by_ms` to the noted times, after the console's clock was set."""
+        """Add `by_ms` to the notes' times, after the console's clock was set by that amount."""
         self._first_seen_ms = {
             name: since_ms + by_ms for name, since_ms in self._first_seen_ms.items()
         }
@@ -189,7 +189,7 @@ class ChiefNotes:
         )
 
     async def _poll_archive(self) -> None:
-        """Load each table's stored notes once, then repeatedly load contradicting signed heads.
+        """Load each table's stored notes once, then repeatedly load the contradictory signed heads.
 
         Two such heads of one table cannot belong to the same growing journal.
         """

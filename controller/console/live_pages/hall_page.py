@@ -92,7 +92,7 @@ class Hall:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def shift_times(self, by_ms: int) -> None:
-        """Add `by_ms` to the stored times, after the console's clock was set."""
+        """Add `by_ms` to the times in memory, after the console's clock was set by that amount."""
         self._freshness = {
             table: (how, since_ms + by_ms) for table, (how, since_ms) in self._freshness.items()
         }
@@ -122,7 +122,7 @@ class Hall:
             await asyncio.sleep(GATHER_INTERVAL_S)
 
     async def _tick(self) -> None:
-        """Repeatedly publish rows that have become outdated, and the parts made of all tables."""
+        """Repeatedly publish rows that have become outdated, and parts computed from all tables."""
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
@@ -200,7 +200,7 @@ class Hall:
             shown.put_json(f"row/{table}", body)
 
     def _remove_row(self, table: str) -> None:
-        """Remove a table's row from the pages, and remove the referee's assignment to the table."""
+        """Remove a table's row from the pages, and cancel any referee's assignment to the table."""
         self._freshness.pop(table, None)
         self._waiting_tables.pop(table, None)
         self._unrenderable.pop(table, None)

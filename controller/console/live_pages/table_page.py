@@ -218,7 +218,7 @@ class TablePages:
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
-        """Repeatedly publish the table's freshness, and repeat failed database reads."""
+        """Repeatedly publish the table's freshness, and repeat reads of its data that failed."""
         while True:
             await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)

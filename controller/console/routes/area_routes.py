@@ -80,7 +80,7 @@ async def list_areas(request: ConsoleRequest) -> object:
 
 
 async def send_area_action(request: ConsoleRequest) -> dict[str, Any]:
-    """Send a command to the tables that the request names, or to each table that needs it.
+    """Send a command to the tables that the request names, or by default to all that need it.
 
     Return each table's answer, or null if it is unknown whether the table executed the command. A
     table executes the commands of one request id only once.

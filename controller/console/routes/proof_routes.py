@@ -96,7 +96,7 @@ async def _read_rulebooks(request: ConsoleRequest) -> RulebooksByHash:
 
 @cache
 def _load_rulebooks(events: Sequence[Path]) -> RulebooksByHash:
-    """Return each rulebook by its hash, without and with each tournament's file in `events`."""
+    """Return all rulebooks by hash: each alone, and with each file in `events` that fits it."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
     for event, name in product(events, names):

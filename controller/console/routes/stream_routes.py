@@ -100,7 +100,7 @@ async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
 async def _viewer_events(
     request: ConsoleRequest, page_parts: PageParts, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
-    """Yield a page's stream until the page fails, the console ends, or the viewer may not watch.
+    """Yield a page's stream until the page fails, the console ends, or the viewer loses access.
 
     The stream also ends when the viewer has opened too many other streams.
     """

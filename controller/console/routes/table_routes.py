@@ -86,7 +86,7 @@ async def leave_call(request: ConsoleRequest) -> dict[str, Any]:
 
 
 async def list_transfer_options(request: ConsoleRequest) -> TransferOptions:
-    """Return the tables that can take this table's match, and the unfinished transfers."""
+    """Return the possible transfers from this table, and unfinished transfers from and to it."""
     return await _match_transfer(request.console).find_options(request.table)
 
 
@@ -131,7 +131,7 @@ _NO_END: Final = 10**14
 
 
 async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
-    """Return a page of text lines for public entries with numbers below `before`, oldest first.
+    """Return the text lines of the last public entries with numbers below `before`, oldest first.
 
     In the answer, `before` is the number of the first entry, for the request of the next page.
     """

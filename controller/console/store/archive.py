@@ -56,7 +56,7 @@ class WriteBatch(msgspec.Struct, frozen=True):
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """The result of `Archive.write`: the number of new events, the written marks and new conflicts.
+    """The result of `Archive.write`: the number of new events, the marks, and new head conflicts.
 
     `events` is the number of events that were not stored before. `marks` are the written marks by
     table. `disagreements` are the new conflicts between signed heads.
@@ -132,11 +132,11 @@ class Archive:
             return [_head_of_row(row) for row in base.execute(asked)]
 
     def last_number(self, table: str) -> int:
-        """Return the entry number of the last event of a table, or 0 if it has no events."""
+        """Return the number of the last event in a table's present journal, or 0 if it is empty."""
         return self._last_number(_is_of_present_journal(table))
 
     def last_number_of(self, table: str, kinds: Collection[str]) -> int:
-        """Return the entry number of a table's last event of these kinds, or 0 if it has none."""
+        """Return the number of the present journal's last event of `kinds`, or 0 if none exists."""
         return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[PublicEvent]:

@@ -271,7 +271,7 @@ def _number_journals(base: Connection) -> None:
 
 
 def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
-    """Return the entries of one journal up to the entry with the hash `head`, the newest first.
+    """Return the entries of one journal, from the entry with the hash `head` back to the first.
 
     `entries` are all entries of one table. The chain of heads leads back. The chain also contains
     private entries, which are not stored here. Before private entries comes the previous entry of

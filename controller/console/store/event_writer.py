@@ -86,7 +86,7 @@ class EventWriter:
 
     @property
     def is_away(self) -> bool:
-        """Return whether the last write failed, or the writer itself ended with an error."""
+        """Return whether the database is unavailable: the last write or the whole writer failed."""
         return self._away_since_ms is not None
 
     def add(
@@ -95,7 +95,7 @@ class EventWriter:
         marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
-        """Queue rows for one transaction, and return a future, or None if the queue is full.
+        """Queue rows for one transaction. Return a future, or None if the queue is full.
 
         The future is done when the rows are on the disk.
         """
@@ -114,7 +114,7 @@ class EventWriter:
         return done
 
     async def wait_until_written(self) -> None:
-        """Wait until the rows in the queue are on the disk or the database is unavailable."""
+        """Wait until the queued rows are on the disk, or until the database is unavailable."""
         if not self._batches:
             return
         _, last = self._batches[-1]

@@ -224,7 +224,7 @@ class AttemptRecords:
         return [(deal, attempt, open_) for attempt, (deal, open_) in sorted(found.items())]
 
     def is_over(self, table: str, match: str) -> bool:
-        """Return whether the table has had this match, but the table's last match is another."""
+        """Return whether this match was at the table, but the table's last match is another one."""
         laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_MATCH_START_KINDS))
         with self._engine.connect() as base:
             rows = base.scalars(
@@ -235,7 +235,7 @@ class AttemptRecords:
 
 
 def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
-    """Return a condition that selects the events of the last journal with this attempt.
+    """Return a condition that selects all events of the last journal that has this attempt.
 
     The condition also includes other journals that have this attempt in the same match. Then the
     table has published two pasts of the match, and a verifier must see both.
@@ -255,7 +255,7 @@ def _is_near(first: int, last: int) -> ColumnElement[bool]:
 
 
 def _named_match(bodies: Iterable[bytes]) -> str | None:
-    """Return the match id in the first event, or None without an event or without a match id."""
+    """Return the match id in the first event, or None if there is no event or no match id."""
     for body in bodies:
         named = _ROW_DECODER.decode(body).data.get("match")
         return named if isinstance(named, str) and named else None
@@ -279,7 +279,7 @@ _EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class EarlierRulings:
-    """Queries for the rulings of a tournament's matches. Every call may block."""
+    """Queries for earlier rulings in the matches of a tournament. Every call may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

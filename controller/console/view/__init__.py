@@ -11,7 +11,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def fill_struct(kind: type[S], /, *sources: msgspec.Struct, **values: Any) -> S:
-    """Return a struct of type `kind`, with each field from `values` or else from `sources`.
+    """Return a struct of type `kind`, with the fields in `values`, and others from `sources`.
 
     A field is copied from a source that has a field of the same name, and from the last of several
     such sources. A value of type Words fills two fields: its name with _en and with _zh.

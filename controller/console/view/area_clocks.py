@@ -20,7 +20,7 @@ from controller.words import reason_words, signer_words
 
 
 def clock_end_ms(state: PublicState, received_ms: int | None) -> int | None:
-    """Return the match clock's end (ms since 1970), or None if it does not run or has no known end.
+    """Return the match clock's end in ms since 1970, or None if no clock with an end runs.
 
     The moment is in full seconds. The result is the same from state to state, because it uses the
     table's own stamps. It uses the time of receipt (`received_ms`, by the console's clock) only if
@@ -64,7 +64,7 @@ class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
-    """Return the stop of the area's clocks that one table reports, or None if it reports none.
+    """Return the clock stop that a table reports for its area, or None if it reports none.
 
     Without a match in play the result is None. `received_ms`: when the state was received, by the
     console's clock.
@@ -106,7 +106,7 @@ T = TypeVar("T")
 
 
 class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
-    """A table with `seconds` of added time (补时) for its match."""
+    """A table to whose match a referee has added `seconds` of time (补时)."""
 
     table: str
     seconds: int
@@ -120,7 +120,7 @@ class SlowTable(msgspec.Struct, frozen=True, gc=False):
 
 
 class DifferingClock(msgspec.Struct, frozen=True, gc=False):
-    """A table with a match clock that differs from its area's clock after added time is subtracted.
+    """A table whose match clock, minus added time, differs from its area's clock.
 
     `by_s`: seconds by which the table's time ends later than the area's. It is None if only one of
     the two clocks runs. `running`: True if the table's clock runs.
@@ -245,17 +245,17 @@ def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
 
 
 def is_waiting_to_start(state: PublicState) -> bool:
-    """Return True if a match is set up but not started."""
+    """Return True if the table's match is set up but not started."""
     return state.match.match is not None and not state.match.started
 
 
 def is_playing(state: PublicState) -> bool:
-    """Return True if a match was started and is not over."""
+    """Return True if the table's match was started and is not over."""
     return state.match.match is not None and state.match.started and not is_over(state)
 
 
 def is_over(state: PublicState) -> bool:
-    """Return True if a match is over. Big Two has no verdict, so its phase shows the end."""
+    """Return True if the table's match is over. Big Two has no verdict: its phase shows the end."""
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
@@ -293,6 +293,7 @@ def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterab
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:
-    """Return the most frequent value except None (the first of equals), or None if all are None."""
+    """Return the most frequent value that is not None, or None if there is no such value."""
+    # If two values are equally frequent, the first is returned.
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

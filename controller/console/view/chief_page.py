@@ -147,9 +147,9 @@ def estimate_overruns(
 def _deal_pace(
     snapshot: TableSnapshot, state: PublicState
 ) -> tuple[int, int, int, int | None] | None:
-    """Return (end of match time, deal's start, number of ended deals, their mean time), or None.
+    """Return (end of match time, deal's start, number of ended deals, their mean duration).
 
-    The mean time is None before the first deal is finished. All moments are by the console's clock.
+    The mean duration is None in the first deal. All moments are by the console's clock.
     The result is None if no deal is under way or the match clock does not run.
     """
     match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)

@@ -104,7 +104,7 @@ def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
 
 
 def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
-    """Return how many cards each seat must have before the first lead, if each got `hand` cards.
+    """Return how many cards each seat must have at the first lead, if each was dealt `hand` cards.
 
     A seat that paid tribute and has no return yet must have one card less, and the receiver one
     more. Until all payments are known, a card on the table may be counted or not.

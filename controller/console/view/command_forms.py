@@ -167,7 +167,7 @@ def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
 
 
 def _choices(annotation: Any) -> list[str]:
-    """Return the values that a type annotation allows, in the order in which they are declared."""
+    """Return the values of the Enum and Literal types in an annotation, in their declared order."""
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return [str(one.value) for one in annotation]
     if get_origin(annotation) is Literal:

@@ -85,7 +85,7 @@ def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
 
 
 def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
-    """Yield the button "led" before the first lead, then "is_out" if an opponent has no cards."""
+    """Yield the button "led" until the first lead, then "is_out" once an opponent has no cards."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
@@ -145,7 +145,7 @@ class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
-    """Return what the display shows for one seat. `cuts`: the seat may cut now."""
+    """Return one seat as the table's display shows it. `cuts`: the seat may cut now."""
     match = state.match
     waits = seat in match.waiting_for
     called = any(call.seat == seat and call.reason == "button" for call in state.calls)

@@ -156,7 +156,7 @@ def parse_rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
-    """Return the key of COLUMNS for each cell of the first row, or "" for an empty cell.
+    """Return the column name in COLUMNS for each cell of the first row, "" for an empty cell.
 
     Raises UnreadableDraw if a column is unknown, is there twice, or is missing.
     """

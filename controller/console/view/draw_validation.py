@@ -228,7 +228,7 @@ def shortest_table_name(table: str, tables: Sequence[str]) -> str:
 
 
 def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
-    """Return table ids by the names that a draw may use: the id, and its digits if unique."""
+    """Return table ids by the names that a draw may use: ids, and digits that only one id has."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
         digits = "".join(sign for sign in table if sign.isdigit())
@@ -259,7 +259,7 @@ def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord])
 
 
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
-    """Yield each match of a draw as a page shows it before the match is sent to a table.
+    """Yield the data of each match in a draw, for a page that shows the draw before it is sent.
 
     `brought`: how many earlier penalties each pair has.
     """

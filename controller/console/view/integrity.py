@@ -44,7 +44,7 @@ class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about the tables that the console itself noted. No state of a table contains them.
+    """Facts that the console itself noted about the tables. No state of a table contains them.
 
     `first_seen_ms`: first times of open matters, by name. `manifest`: of the release that tables
     should run. With None, nothing is compared. `unsigned_heads`: how many signed heads of a table

@@ -111,7 +111,7 @@ def _ruling_number(data: EventData, deal: int | None) -> Words:
 
 
 def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
-    """Describe an approved ruling: its number, who approved it, and its penalty if changed."""
+    """Describe an approved ruling: its number, who approved it, and the penalty if it changed."""
     by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = phrases.NO_WORDS
     if proposal is not None:
@@ -128,7 +128,7 @@ def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
 
 
 def ruling_line(en: str, zh: str) -> DescribeEvent:
-    """Return a function that puts a ruling's number for {id} and the decider for {by} in a text."""
+    """Return a function that replaces {id} in a text by a ruling's number, {by} by the decider."""
 
     def tell(data: EventData, before: DealContext) -> Words:
         by = decided_by_words(data.get("by"), data.get("entered_by"))
@@ -159,7 +159,7 @@ def advance_match_context(data: EventData, context: DealContext) -> DealContext:
 
 
 def is_quiet(data: EventData, context: DealContext) -> bool:
-    """Return True if an event needs no line: it is a clock tick, or a machine entry reports it."""
+    """Return True if an event needs no line: a clock tick, or one that a machine entry reports."""
     event = str(data.get("event"))
     return event == "Ticked" or (event in _ALSO_MACHINE_EVENTS and not context.by_hand)
 

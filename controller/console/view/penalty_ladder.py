@@ -197,7 +197,7 @@ class RungView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class NamedItem(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A text for a penalty, an effect of a foul, or a reason why the right to one lapsed."""
+    """A text for a penalty, for an effect of a foul, or for a reason why a penalty may be lost."""
 
     id: str
     en: str
@@ -342,7 +342,7 @@ def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
 
 
 def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
-    """Yield the effects of two fouls by side NS: a usual foul, then a foul for hidden cards."""
+    """Yield the effects of two example fouls by side NS: a usual one, then one for hidden cards."""
     for offence in ("other", "hidden_cards"):
         said = Charge(**_ANY_INCIDENT, offence=offence, pointed_out_by="referee")
         foul = LegalPenalty(penalty="foul", article=None, why=Words("", ""))

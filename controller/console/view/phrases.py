@@ -173,7 +173,7 @@ WordsOf = Mapping[str, Words] | Callable[[Any], Words]
 
 
 def template_line(en: str, zh: str, **fields: WordsOf) -> DescribeEvent:
-    """Return a function that replaces each {field} in a text by that field of the event.
+    """Return a function that replaces each {field} in a text by the event's value of that field.
 
     `fields`: the words for the values of some fields. Other fields are inserted as they are.
     """
@@ -194,12 +194,12 @@ def template_line(en: str, zh: str, **fields: WordsOf) -> DescribeEvent:
 
 
 def words_if(en: str, zh: str, otherwise: Words = NO_WORDS) -> Callable[[Any], Words]:
-    """Return a function that returns texts: `en` and `zh` for a true value, else `otherwise`."""
+    """Return a function that returns `en` and `zh` for a true value, and else `otherwise`."""
     return lambda value: Words(en, zh) if value else otherwise
 
 
 def optional_words(en: str, zh: str, words_of: Callable[[Any], Words]) -> Callable[[Any], Words]:
-    """Return a function that puts a value's words for {} in a text. None and "" give no text."""
+    """Return a function that replaces {} in a text by a value's words. None and "" give no text."""
 
     def tell(value: Any) -> Words:
         if value in (None, ""):

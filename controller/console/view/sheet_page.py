@@ -177,7 +177,7 @@ class _SheetRows:
         return self.label("yes") if holds else None
 
     def moment(self, stamp: str | None) -> str | None:
-        """Return a time stamp in the form 2026-11-27 18:45, or None if `stamp` is None."""
+        """Return a stamp as 2026-11-27 18:45 in the sheet's time zone, or None if it is None."""
         if stamp is None:
             return None
         try:

@@ -129,7 +129,7 @@ class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class DisplayView(MatchSummary, frozen=True, gc=False, kw_only=True):
-    """All that the display of a table shows.
+    """The whole content of a table's display.
 
     `since_ms`: since when `standing` has this value (console's clock), or 0 while it is live.
     `seats` are in playing order. `fed`: the cards fed so far, while the machine deals. `commitment`
@@ -162,7 +162,7 @@ class DisplayView(MatchSummary, frozen=True, gc=False, kw_only=True):
 
 
 def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
-    """Return what a table's display shows. With `state` None, only the freshness is set."""
+    """Return the content of a table's display. With `state` None, only the freshness is set."""
     if standing is Freshness.LIVE:
         since_ms = 0  # Otherwise every state would change the display.
     if state is None:
@@ -212,7 +212,7 @@ def _pending_cut(state: PublicState) -> PendingCut | None:
 
 
 def _newest_proof(state: PublicState) -> ProofLink | None:
-    """Return the newest published proof, or None if none is published or a match is not over.
+    """Return the newest published proof, or None if none exists or the table's match is not over.
 
     Telephones are allowed only after play. Sources: seeds 002 A17.1.1, 000 A21.3.
     """

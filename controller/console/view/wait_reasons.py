@@ -174,7 +174,7 @@ def _call_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
 
 
 def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
-    """Yield one reason for all rulings that the chief must decide, and one for all others."""
+    """Yield one reason for all rulings that wait for the chief, and one for those for a referee."""
     for name, needs, whose in _DECIDERS:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
@@ -242,17 +242,17 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def rank(self) -> Urgency:
-        """Return the urgency of the most urgent reason."""
+        """Return the urgency of the table's most urgent reason."""
         return self.reasons[0].rank
 
     @property
     def since_ms(self) -> int:
-        """Return when the most urgent reason began, in milliseconds since 1970."""
+        """Return when the table's most urgent reason began, in milliseconds since 1970."""
         return self.reasons[0].since_ms
 
 
 def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
-    """Return the waiting tables as `role` sees them, sorted by urgency and then by age.
+    """Return the waiting tables with the reasons for `role`, sorted by urgency and then by age.
 
     A referee's list and its rows do not contain what only a technician needs.
     """

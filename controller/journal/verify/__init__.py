@@ -49,7 +49,7 @@ def verify(
     events: Sequence[Path] = (),
     table: Path | None = None,
 ) -> VerifyReport:
-    """Check a whole journal, or a file of events that were saved from a feed. Return a report.
+    """Return a report on a whole journal, or on a file of events that were saved from a feed.
 
     `path` is a state directory, a journal file or a file of events. `head_file` has heads that were
     saved elsewhere. `events` are a tournament's own regulations (event.toml) under which deals may
@@ -134,7 +134,7 @@ def _check_journal(
 
 
 def _check_table_key(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each entry with a `table_key` that is not the journal's first one.
+    """Yield a finding for each entry whose `table_key` differs from the first one in the journal.
 
     A journal belongs to one table, and its proofs are bound to the key of that table.
     """

@@ -69,7 +69,7 @@ def box_opener(progress: AttemptHistory) -> Unseal | None:
 
 
 def check_boxes(progress: AttemptHistory, unseal: Unseal | None) -> Findings:
-    """Yield a finding if the sealed seed or the sealed hands differ from the published ones.
+    """Yield a finding if the sealed seed or hands differ from the published seed or hands.
 
     A record without its key is a finding too if rows of the journal are sealed. Raises
     UnprovableError if the published key does not open a box.
@@ -109,7 +109,7 @@ _MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of t
 
 
 class _ComputedParts(msgspec.Struct):
-    """The values that the check of an attempt has computed so far. The rest is None or empty."""
+    """The values that the check of an attempt computes. Before that, they are None or empty."""
 
     grade: Grade | None = None
     course: CardCourse | None = None
@@ -193,7 +193,7 @@ def _record_evidence(
 
 
 def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
-    """Compare the copies of the attempt's board events, yield findings, and return the cards' ways.
+    """Compare the copies of the attempt's board events, yield findings, and return the CardCourse.
 
     Return None if no copy shows all cards' ways. The copies are in the published `record`, in
     the `course` of `revealed`, and in the `wire` entries. If several of them exist, they must
@@ -270,7 +270,7 @@ def _is_prefix_without_motion(
 
 
 def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
-    """Return whether two copies of a board event are equal, apart from data that is sealed in one.
+    """Return whether two copies of a board event agree in all data that is open in both copies.
 
     A look or pocket that is sealed in one copy is equal to any value in the other copy.
     """

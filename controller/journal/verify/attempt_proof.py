@@ -265,7 +265,7 @@ def check_counts(
 
 
 def _may_be_refused(progress: AttemptHistory, course: CardCourse, counted: int) -> bool:
-    """Return whether the table may have refused the last board event before the verdict.
+    """Return whether the last board event before the verdict may be one that the table refused.
 
     `counted` is the number of this event, from 1. A refused event ends the attempt, and the verdict
     does not count it (PROOF.md §7).
@@ -309,7 +309,7 @@ def check_hands(progress: AttemptHistory, evidence: RecordEvidence | None) -> Fi
 
 
 def _check_profile(progress: AttemptHistory, rulebooks: ProfilesByHash) -> Findings:
-    """Yield a finding if the rulebook has another name or set than the attempt, or forbids the cut.
+    """Yield a finding if the attempt's rulebook name, set or cut contradicts the rulebook itself.
 
     A cut that is impossible with this set is a finding under any rulebook.
     """
@@ -348,7 +348,7 @@ _LEADER_MEANS = "another seat should have led"
 def check_leader(
     progress: AttemptHistory, expected_sequence: str, profile: Profile | None
 ) -> Findings:
-    """Yield a finding if the leader in `released` did not get the deciding card.
+    """Yield a finding if the leader in `released` did not get the card that decides who leads.
 
     The deciding card is the turned-up card or, in Big Two, the leading card. The turned-up place is
     the next draw after the sequence. It is a later draw if the rulebook requires another card

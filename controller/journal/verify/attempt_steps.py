@@ -63,7 +63,7 @@ def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
 
 
 def check_attempt_end(progress: AttemptHistory) -> Findings:
-    """Yield the findings about an attempt's outcome, reasons, times, shuffler passes and boxes."""
+    """Yield findings about an attempt's outcome, reasons, entry times, passes and sealed boxes."""
     yield from _check_outcome(progress)
     yield from _check_reasons(progress)
     cut = progress.steps.get("cut")
@@ -152,9 +152,9 @@ def _check_shape(entry: JournalEntry) -> Findings:
 
 
 def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Findings:
-    """Yield a finding if `committed` has another back (A or B) of its set than earlier entries.
+    """Yield a finding if earlier entries state backs of the set, but not the back in `committed`.
 
-    `backs` has the stated backs of each set. The function adds the backs that `entry` states.
+    `backs` has the stated backs (A or B) of each set. The backs that `entry` states are added.
     """
     data = entry.data
     loaded = {str(data.get("set")): data.get("back")}
@@ -256,10 +256,10 @@ _RUN_MEANS = "a run of the daemon was made up, or rows of another run were inser
 
 
 def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Findings:
-    """Yield a finding for each entry before its daemon run began, or after another run began.
+    """Yield a finding for each entry before the start of its daemon run, or after that run's end.
 
-    A second `opened` of a run is a finding too. If `whole` is False, the first entry of a run may
-    be missing, except between entries with consecutive numbers.
+    A run ends when another run begins. A second `opened` of a run is a finding too. If `whole` is
+    False, the first entry of a run may be missing, except between entries with consecutive numbers.
     """
     over: set[str] = set()
     run, last = None, 0
@@ -295,7 +295,7 @@ _KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
 def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
-    """Return the kinds of the entries that the attempt must have and that this file lacks."""
+    """Return the kinds of the entries that the attempt must have, but the checked file lacks."""
     steps = set(progress.steps)
     if "committed" not in steps:
         return []  # It committed to nothing, so no step is missing.
@@ -310,7 +310,7 @@ def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]
 def check_uncounted_hands(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each "ok" attempt that cannot have had both entries `dealt` and `held`.
+    """Yield a finding for each "ok" attempt that certainly had no entry `dealt` or no entry `held`.
 
     One of them is not in the file, and no missing entry has the number that it must have. The
     entries `dealt`, `hands_box`, `held` and `verdict` follow each other directly.
@@ -329,7 +329,7 @@ def check_uncounted_hands(
 
 
 def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
-    """Return the ids of the attempts that have no entry, or no commitment, in this file.
+    """Return the ids of the attempts that have no entry, or no commitment, in the checked file.
 
     An id without any entry counts if the file has attempts with a lower and with a higher id.
     """

@@ -60,7 +60,7 @@ class CourseCard(msgspec.Struct):
 
 
 class CardCourse(msgspec.Struct):
-    """The way of each card through the machine in one attempt, and the counts of board events.
+    """The way of each card through the machine in one attempt, and counts made from its events.
 
     `cards` has the cards by index. `fed` and `refed` count the cards from the hopper and from the
     tray, `doubles` the double feeds, and `landings` the cards in each outlet. `strays`, `jams` and
@@ -97,11 +97,11 @@ class CardCourse(msgspec.Struct):
     landings: dict[str, int] = {}
 
     def landings_in(self, outlet: str) -> int:
-        """Return the number of cards that landed in an outlet, which is a seat or the tray."""
+        """Return the number of cards that landed in `outlet`: a pocket (its seat) or the tray."""
         return self.landings.get(outlet, 0)
 
     def cards_by_place(self) -> dict[int, CourseCard]:
-        """Return each card that landed in a pocket (not the tray), by its place in the sequence."""
+        """Return {place in the sequence: card} for all cards that landed in one of the pockets."""
         return {
             card.place: card
             for card in self.cards.values()

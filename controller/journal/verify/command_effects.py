@@ -143,7 +143,7 @@ def _has_own_row(command: JournalEntry, kind: str, by_number: Mapping[int, Journ
 
 
 def _check_cut(progress: AttemptHistory, commands: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding if the cut is not the number in its command, or if it has two commands."""
+    """Yield a finding if the cut differs from the number in its command, or has two commands."""
     cut = progress.steps.get("cut")
     for command in commands if cut is not None else ():
         if cut is None or _command_name(command) != "cut":
@@ -228,7 +228,7 @@ def _check_end_ordered(
 def _redeal_commands(
     entries: Sequence[JournalEntry], end: JournalEntry, first: JournalEntry
 ) -> list[JournalEntry]:
-    """Return the commands that ordered a new deal and so caused `end`, the recall of the hands.
+    """Return the commands that ordered a redeal and so caused the entry `end`, a recall of hands.
 
     Only match rows between the entries `first` and `end` count, with their commands.
     """
@@ -260,7 +260,7 @@ def _commands_for_row(entry: JournalEntry) -> frozenset[str]:
 def _command_of_row(
     entry: JournalEntry, due: frozenset[str], by_number: Mapping[int, JournalEntry]
 ) -> JournalEntry | None:
-    """Return the command that caused `entry`, or None if no entry shortly after it is that command.
+    """Return the command that caused `entry`, or None if no command soon after it is the cause.
 
     `due` has the names of the commands that can cause `entry`. A command after the next row of the
     same event belongs to that row. One command may end the pauses of several people or the calls of

@@ -155,6 +155,6 @@ def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
 
 
 def _signed_attempt(data: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the deal and the attempt that the sender signed, or (None, None) if none is there."""
+    """Return the signed deal and attempt of a command, or (None, None) if it names neither."""
     of = data.get("of")
     return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

@@ -1,4 +1,4 @@
-"""The checks that hands were shown, and secret match events published, at the right time.
+"""The checks of the times at which hands were shown and secret match events were published.
 
 They check when a hand was shown, to which person, and which commands that person gave later. A
 person who opened a hand of a deal must not order a redeal of it. If a hand of the deal is opened, a
@@ -36,7 +36,7 @@ class _OpenedHand(NamedTuple):
 def check_redeals_after_look(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
 ) -> Findings:
-    """Yield a finding for each redeal by a person who had already opened a hand of the same deal.
+    """Yield a finding for each redeal ordered by a person who had opened a hand of the same deal.
 
     After any opening of a hand, a spoken decision must not cause a redeal either. Entries are
     not checked if missing rows make their deal unknown.

@@ -122,10 +122,10 @@ def check_kept_heads(
 def check_signed_heads(
     kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
 ) -> tuple[int, int, list[VerifyFinding]]:
-    """Check this table's signed heads. Return two counts (found, missing) and the findings.
+    """Return how many signed heads are found and missing in `source`, and the findings about them.
 
-    A head is found if `source` has its entry. A finding is a wrong signature, a second head of one
-    entry, or a missing key.
+    Only this table's heads count. A head is found if `source` has its entry. A finding is a wrong
+    signature, a second head of one entry, or a missing key.
     """
     findings: list[VerifyFinding] = []
     signed: dict[int, str] = {}
@@ -150,7 +150,7 @@ def check_signed_heads(
 
 
 def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
-    """Return the heads in `source`, each with the number of the last entry that it covers."""
+    """Return {head: number of the last entry that it covers} for all heads in `source`."""
     # The head in an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
         chained.prev: chained.entry.n - 1 for chained in source.entries

@@ -51,7 +51,7 @@ def check_between_attempts(progresses: Sequence[AttemptHistory], *, whole: bool)
 def check_records_open(
     entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
 ) -> Findings:
-    """Yield a finding for each attempt without a verdict, and each failed one without a record.
+    """Yield a finding for each attempt that has no verdict, or that failed and has no record.
 
     The record is written together with the end. So the check also works on the events of a feed, if
     their numbers leave no room for the missing row.
@@ -90,7 +90,8 @@ def _check_missing_verdicts(
 ) -> Findings:
     """Yield a finding for each attempt without a verdict, if no missing entry can be its verdict.
 
-    The verdict would be before the next attempt. One missing entry there is that attempt's seed.
+    The verdict would be before the next attempt. One missing entry there is the next attempt's
+    seed. If the file has that seed, this function checks nothing.
     """
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
@@ -171,7 +172,7 @@ def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Findings:
 
 
 def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding if two attempts released hands for one deal, without a recall of either."""
+    """Yield a finding if hands of two attempts were released for one deal and never recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
         steps = progress.steps
@@ -193,7 +194,7 @@ _PASSES_MEANS = "the set was not shuffled as promised"
 
 
 def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
-    """Yield a finding for each attempt if its board events contradict its shuffler passes."""
+    """Yield a finding for each attempt whose board events contradict its number of passes."""
     for progress in progresses:
         for entry, events in _board_event_copies(progress):
             found = list(_check_board_passes(progress, entry, events))
@@ -205,7 +206,7 @@ def check_shuffle_passes(progresses: Sequence[AttemptHistory]) -> Findings:
 def _check_board_passes(
     progress: AttemptHistory, entry: JournalEntry, events: Sequence[LoggedBoardEvent]
 ) -> Findings:
-    """Yield a finding if `events` contradict the shuffler passes in `committed` or `shuffled`.
+    """Yield a finding if `events` contradict the number of passes in `committed` or `shuffled`.
 
     In an attempt with the verdict "ok", no card may move before the shuffler is done.
     """
@@ -270,7 +271,7 @@ class _AttemptSoFar:
 
 
 def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Findings:
-    """Yield a finding for each entry with board events that move cards while no attempt is running.
+    """Yield a finding for each entry whose card movements cannot belong to the entry's attempt.
 
     After the end of an attempt, boards still report its moving cards and the events that a dead
     daemon missed. But no card arrives at the window a second time. Before the first attempt of a

@@ -177,10 +177,10 @@ def _check_command(
     context: _CommandContext,
     entries: Sequence[JournalEntry],
 ) -> Findings:
-    """Yield a finding if a command was carried out, but its effect is not in the rows before it.
+    """Yield a finding if a command was carried out, but `waiting` lacks a row that it must cause.
 
-    Also yield one if its answer has a wrong phase, and one for each of these rows that needs a
-    command and has none. `waiting` has the rows of the match since the last command.
+    Also yield one if the command's answer has a wrong phase, and one for each row in `waiting` that
+    needs a command and has none. `waiting` has the rows of the match since the last command.
     """
     data = command.data
     made: range = range(0)
@@ -211,7 +211,7 @@ def _withdraws_call(said: dict[str, Any], context: _CommandContext) -> bool:
 
 
 def _has_nothing_to_suspend(said: dict[str, Any], context: _CommandContext) -> bool:
-    """Return whether a `hold` had no match to suspend, and so needs no match event."""
+    """Return whether a `hold` could not suspend a match, and so needs no match event."""
     match = context.play.match
     if match is None or _arguments_of(said).get("area"):
         return match is None
@@ -280,7 +280,7 @@ def _caused_rows(said: dict[str, Any], waiting: Sequence[_MatchRow]) -> range:
 def _check_unordered(
     waiting: Sequence[_MatchRow], entries: Sequence[JournalEntry], made: range = range(0)
 ) -> Findings:
-    """Yield a finding for each row in `waiting` that needs a command and has none.
+    """Yield a finding for each row in `waiting` that needs a command but was caused by none.
 
     `made` has the positions of the rows that a command caused.
     """

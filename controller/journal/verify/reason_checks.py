@@ -80,7 +80,7 @@ class RecordEvidence(NamedTuple):
         return Counter(look.face for look in looks if look is not None)
 
     def accepted_look(self, card: CourseCard) -> CardLook | None:
-        """Return the first acceptable look at a card, or None. Only `_MAX_LOOKS` looks count."""
+        """Return the first acceptable look of the first `_MAX_LOOKS` looks at a card, or None."""
         return self._first_good_look(card.looks)
 
     def _first_good_look(self, looks: Sequence[CardLook]) -> CardLook | None:
@@ -110,7 +110,7 @@ class RecordEvidence(NamedTuple):
         return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
     def count_turned_away(self) -> int:
-        """Return how many cards the gate sent to the tray although a look at them was acceptable.
+        """Return the least number of cards that the gate sent to the tray after an acceptable look.
 
         Cards of a double feed are not counted. One card is subtracted for each jam.
         """
@@ -119,7 +119,7 @@ class RecordEvidence(NamedTuple):
         return max(0, good - self.course.jams)
 
     def had_all_chances(self, card: CourseCard) -> bool:
-        """Return whether the machine could not try again to bring the card to its pocket.
+        """Return whether the card had every possible try to reach its pocket.
 
         The card had all tray rounds, or the hopper ran out and no later card landed in a pocket.
         """
@@ -174,7 +174,7 @@ def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
 
 
 def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
-    """Return the cards that the gate sent to a wrong pocket, and those that landed elsewhere.
+    """Return each card that the gate sent to a wrong pocket, or that landed in a wrong outlet.
 
     A right pocket is that of the card's place in the sequence. The tray is always right. A card
     must land in the outlet to which the gate sent it.
@@ -194,7 +194,7 @@ def _double_feed(evidence: RecordEvidence) -> bool:
 
 
 def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
-    """Return a test for a record: whether a card still had the flaw `name` after its last try."""
+    """Return a test of whether a card in a record finally failed for the flaw `name`."""
 
     def shown(evidence: RecordEvidence) -> bool:
         cards = evidence.course.cards.values()

@@ -95,7 +95,7 @@ class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unprovable_reasons(self) -> list[str]:
-        """Return the reasons of the attempt that this file neither supports nor disproves.
+        """Return the reasons of the attempt that the checked file neither supports nor disproves.
 
         No record can show such a reason, or the file has no record.
         """

@@ -149,7 +149,7 @@ class AttemptRun(AttemptStart):
         self._spawn(stop())
 
     def on_line_lost(self, reason: str) -> None:
-        """Stop the attempt because the line to a board is lost, unless its hands are held.
+        """Stop the attempt because a board's line is lost, unless the attempt's hands are held.
 
         `reason` is the fault. Held hands wait until the board is back.
         """
@@ -259,7 +259,7 @@ class AttemptRun(AttemptStart):
         )
 
     async def _deal(self) -> tuple[str, ...]:
-        """Deal all cards. Return () if the hands are right, otherwise the reasons why not."""
+        """Deal all cards. Return the reasons why the hands are wrong, or () if they are right."""
         assert self.card_loop is not None
         self._require_running()
         if self._record.state.pauses:
@@ -331,7 +331,7 @@ class AttemptRun(AttemptStart):
             self._stop_reason.set_result(attempt.reasons[0])
 
     async def _hold_hands(self) -> None:
-        """Write the entries about right hands: hash and verdict. A release needs both."""
+        """Write the hash and the verdict of hands that are right. A release needs both."""
         assert self._ledger is not None
         self._deps.board_log.write()
         self.writer.write_held(self._ledger)
@@ -366,7 +366,7 @@ class AttemptRun(AttemptStart):
         self.writer.close()
 
     async def end(self, *reasons: str) -> AttemptOutcome:
-        """Write the reasons why the attempt gave no hands, publish its record, return its outcome.
+        """Write why the attempt gave no hands, publish its record, and return its outcome.
 
         Raises StorageFailed.
         """
@@ -391,7 +391,7 @@ class AttemptRun(AttemptStart):
         return AttemptOutcome.VOID if self.writer.outcome is AttemptOutcome.OK else outcome
 
     def _raise_faults(self, reasons: Sequence[str], in_a_row: int) -> None:
-        """Raise the faults `reasons`, and TWO_MISDEALS if `in_a_row` (failed attempts) is too high.
+        """Raise each fault in `reasons`, and TWO_MISDEALS if too many attempts failed (`in_a_row`).
 
         The faults stay until the cards are back. They are in one commit with the verdict. If the
         daemon dies afterwards, people still see the reason, and the next run finds the attempt

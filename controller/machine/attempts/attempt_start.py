@@ -110,7 +110,7 @@ class AttemptStart:
             self._record.clear_fault("CUT_LATE")
 
     async def _take_one_cut(self) -> bool:
-        """Wait for a command `cut` or `start_deal`, and write the cut. If refused, return False."""
+        """Wait for `cut` or `start_deal`. Return whether it was accepted and its cut written."""
         order = await self.until_stopped(self._deps.processor.wait_for("cut", "start_deal"))
         vetoed = self._deps.processor.checks.step_refusal(order.message.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
@@ -188,7 +188,7 @@ class AttemptStart:
             await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
 
     async def _refusal_fault(self, refused: BoardRefused, *, are_cards_fed: bool) -> str:
-        """Return the fault that explains a refusal.
+        """Return the fault that explains why a board refused a command.
 
         Also store the refusal's text and the sensor values, as evidence.
         """

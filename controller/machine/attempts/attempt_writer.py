@@ -164,7 +164,7 @@ class AttemptWriter:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return the reasons (fault names) why the attempt gave no hands, or () without reasons."""
+        """Return the reasons (fault names) why the attempt gave no hands, or () if it has none."""
         ends = (self._written_data.get(kind, {}) for kind in ("withdrawn", "verdict"))
         return next((tuple(end["reasons"]) for end in ends if end.get("reasons")), ())
 
@@ -226,7 +226,7 @@ class AttemptWriter:
         self._write("shuffled", {"passes": passes})
 
     def write_held(self, ledger: Ledger) -> None:
-        """Write the entries about right hands: counts, sealed hands, hash of the hands, verdict."""
+        """Write the entries for right hands: card counts, sealed hands, their hash, and verdict."""
         self._nonce = self._nonce or self._binding.entropy(fair.NONCE_BYTES)
         record = self.vault.bind_hands(ledger.places(), self._binding.profile.deck.cards)
         hands = fair.hands_commitment(self._commitment, self._nonce, record)

@@ -28,7 +28,7 @@ both boards are compared. If they agree, the card goes to the tray.
 
 
 class CardLoop:
-    """The part of an attempt that routes the cards.
+    """The loop that routes the cards of one attempt.
 
     It passes observations to the pure attempt and carries out its effects. `dealer` and `reader`
     write a command to their board. `stop_motion` stops all motion.
@@ -95,7 +95,7 @@ class CardLoop:
         self.observe(AttemptStopped(reason))
 
     def is_look_overdue(self, index: int) -> bool:
-        """Return whether only one board has reported card `index` within the time limit.
+        """Return whether one of the two boards has not reported card `index` by the time limit.
 
         Return False while a new wait runs (for a second look) and while the table is paused. The
         counts are compared again afterwards.
@@ -123,7 +123,7 @@ class CardLoop:
         self.resend_targets()
 
     def resend_targets(self) -> None:
-        """Send both boards all commands that the attempt needs in its present state.
+        """Send both boards again all commands that the attempt needs in its present state.
 
         This is necessary after a new session, and after a board stopped because it received
         nothing. Commands are absolute, so a board does not repeat what it has done. A paused table
@@ -160,11 +160,11 @@ class CardLoop:
         self.observe(observation)
 
     def adopt_route(self, index: int, outlet: str) -> bool:
-        """Adopt the board's route of card `index` to `outlet`; return False if the route is wrong.
+        """Adopt `outlet`, to which the board has routed card `index`, as the card's route.
 
-        Only the attempt's own route and the tray are right. A board keeps the first route that it
-        received for the card in the window. The earlier run may have stopped the wait for the
-        card's look, and then the card goes to the tray.
+        Return False for a wrong route: only the attempt's own route and the tray are right. A board
+        keeps the first route that it received for the card in the window. The earlier run may have
+        stopped the wait for the card's look, and then the card goes to the tray.
         """
         card = self.attempt.ledger.card(index)
         if card is None or card.gated is not None or card.route == outlet:

@@ -140,7 +140,7 @@ class DealCycle:
             self._record.raise_fault(reason)
 
     def close(self) -> None:
-        """Cancel the tasks that publish the records of released hands."""
+        """Cancel the tasks that publish the seeds and the records of released hands."""
         self._table_boards.hands_with_players.cancel()
         self._unopened_hands.cancel()
 
@@ -167,7 +167,7 @@ class DealCycle:
     # Before an attempt.
 
     async def _next_start(self) -> tuple[NextDeal, AcceptedCommand | None] | None:
-        """Wait until a deal may begin; return it with its start command, or None to try again.
+        """Wait until a deal may begin, and return this deal with its start command.
 
         The command is None if the deal begins automatically. Return None instead of a pair if no
         deal may begin or the situation has changed. The caller then calls again.
@@ -221,7 +221,7 @@ class DealCycle:
         return without
 
     async def _await_start(self, due: NextDeal) -> AcceptedCommand | None:
-        """Wait for the start command of `due`; return it, or None if the situation changes first.
+        """Wait for the command that starts the deal `due`, and return this command.
 
         Return None if the match changes first, or if no chief is admitted any more.
         """
@@ -240,7 +240,7 @@ class DealCycle:
             self.startable_deal = None
 
     async def _show_sensor_faults(self) -> None:
-        """Show the sensors' faults once, then wait for the next poll or a change of the match.
+        """Show the faults that the sensors detect, then wait for the next poll or a changed match.
 
         Cards that are put into the hopper too early, an open lid and a pressed emergency stop are
         shown as faults.

@@ -102,7 +102,7 @@ class HandRelease:
             order.refuse("SET_TOO_EARLY")
 
     def _require_lead(self, lead: LeadRule, command: AcceptedCommand | None = None) -> None:
-        """Refuse `command` and raise AttemptEnded if a leader must be named but the key is lost."""
+        """Refuse `command` and raise AttemptEnded if the lost key is needed to name the leader."""
         if self._run.writer.is_key_lost and lead != "none":
             if command is not None:
                 command.refuse("POWER")

@@ -56,14 +56,14 @@ class UnfinishedAttempt:
     def from_progress(
         cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
-        """Return the attempt with the entries `progress`, and its key if a key file has it."""
+        """Return the attempt with the journal entries `progress`, and its key if a file has it."""
         raw = binding.key_files.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)
         return cls(binding, progress, key if fits else None, release_ordered)
 
     def restore_writer(self) -> AttemptWriter:
-        """Return the writer that continues the attempt's entries."""
+        """Return a writer that appends this attempt's further entries to the journal."""
         return AttemptWriter.restore(self.binding, self.progress, self.key)
 
     def readable_events(self) -> list[BoardEvent]:
@@ -79,7 +79,7 @@ class UnfinishedAttempt:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every board event can be decrypted."""
+        """Return whether the board events are complete: every event can be decrypted."""
         return all(event.is_open for event in self._wire_events())
 
     def _wire_events(self) -> Iterator[LoggedBoardEvent]:
@@ -196,7 +196,7 @@ async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> Non
 async def _wait_for_all_events(
     run: AttemptRun, poll_statuses: StatusPoll
 ) -> tuple[DealerStatus, ReaderStatus]:
-    """Wait until both boards have sent all their events so far, and return the boards' status."""
+    """Wait until all earlier events of both boards have arrived, and return both boards' status."""
     while True:
         async for dealer in poll_statuses():
             try:

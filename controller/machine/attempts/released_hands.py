@@ -35,7 +35,7 @@ class HandsWithPlayers:
         return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
     def dealt_hands(self) -> DealtHands | None:
-        """Return the released hands of the match's present deal, or None if the vault has none."""
+        """Return the released hands of the match's present deal, or None if no vault has them."""
         run = self.run
         if run is None or run.writer.vault.hands is None:
             return None
@@ -62,7 +62,7 @@ class HandsWithPlayers:
             self._close_task.add_done_callback(_check_task)
 
     async def close(self) -> None:
-        """Publish the seed of the stored attempt; first recall the hands if they are dealt again.
+        """Publish the seed of the stored attempt; first recall its hands if a redeal is due.
 
         Raises StorageFailed.
         """
@@ -151,7 +151,7 @@ class UnopenedHands:
         return self._binding.profile.hands_opened
 
     def _next_attempt(self) -> PlayedAttempt | None:
-        """Return the next attempt whose record may be published now, or None if no record may.
+        """Return the next attempt with a record that may be published now, or None if none exists.
 
         Attempts with a lost key come first, at any time: only the chief can open their record.
         """
@@ -169,7 +169,7 @@ class UnopenedHands:
         return None
 
     def _has_same_rules(self, one: PlayedAttempt) -> bool:
-        """Return whether an attempt was dealt under the table's present profile.
+        """Return whether the attempt `one` was dealt under the table's present profile.
 
         An attempt of another profile stays closed if its key is lost.
         """

@@ -127,7 +127,7 @@ class TableClearing:
 
 
 class _OverdueFault:
-    """A timer that raises the fault of an obstacle that stays longer than TAKE_TIMEOUT_S."""
+    """A timer that raises a fault if an obstacle stays for longer than TAKE_TIMEOUT_S."""
 
     def __init__(self, record: TableRecord) -> None:
         self._record, self._loop = record, asyncio.get_running_loop()
@@ -147,7 +147,7 @@ class _OverdueFault:
 
 
 def _lasting_obstruction(status: DealerStatus) -> str | None:
-    """Return the fault of an obstacle that people need time to remove, or None if none exists.
+    """Return the fault of an obstacle that people must remove, or None if there is no obstacle.
 
     Return None while the lid is open or the emergency stop is pressed: these are shown at once.
     """

@@ -65,7 +65,7 @@ class BoardObservations:
 
 
 def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) -> FinalCount:
-    """Return a FinalCount with the dealer's status, the reader's pulse count and `set_faults`."""
+    """Return a FinalCount from the dealer's status, the reader's pulses and `set_faults`."""
     n, w, s, e, _ = status.landed
     return FinalCount(
         hopper_empty=not (status.sees_hopper or status.sees_shuffler),
@@ -159,7 +159,7 @@ _TRANSIENT_RESULTS: Final = frozenset({BoardResult.NOT_CLEAR, BoardResult.BUSY, 
 
 
 async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Send a command; send it once more if the serial session was renewed before the answer.
+    """Send a command and return its answer. Send it once more if the serial session was renewed.
 
     Commands are absolute, so this is safe.
     """
@@ -172,7 +172,7 @@ async def retry_once(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 async def refusal_fault(
     refused: BoardRefused, dealer: DealerBoard, *, are_cards_fed: bool
 ) -> tuple[str, dict[str, bool | int]]:
-    """Return the fault that explains a board's refusal, and sensor values as evidence for it.
+    """Return the fault that explains a board's refusal, and sensor values as the fault's evidence.
 
     `are_cards_fed` is True if the attempt has fed cards, so that the pockets need not be empty.
     """
@@ -190,7 +190,7 @@ async def refusal_fault(
 
 
 def is_transient(refused: BoardRefused, fault: str) -> bool:
-    """Return whether to repeat a refused BEGIN, because the board may accept it soon.
+    """Return whether the refusal of a BEGIN is transient: the board may accept BEGIN soon.
 
     `fault` is the result of `refusal_fault`: BOARD_REFUSED if no obstacle is left.
     """
@@ -198,7 +198,7 @@ def is_transient(refused: BoardRefused, fault: str) -> bool:
 
 
 def _is_contradiction(status: DealerStatus, refused: BoardRefused) -> bool:
-    """Return whether the sensors contradict four counted hands on a lowered lift.
+    """Return whether the sensors show anything else than four hands on a lowered lift.
 
     With right hands, all pockets have cards, and no other place has any. If the refusal is
     NOT_CLEAR, only the lift is checked.
@@ -220,7 +220,7 @@ def can_reach_hands(status: DealerStatus) -> bool:
 
 
 def lift_obstruction(status: DealerStatus) -> str | None:
-    """Return the fault of a lift that is not down or not empty, or None if it is down and empty."""
+    """Return the fault of the lift or its pockets, or None if the lift is down and empty."""
     if any(status.sees_pockets):
         return "POCKET_NOT_EMPTY"
     if status.lift_down:

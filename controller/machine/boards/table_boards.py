@@ -30,7 +30,7 @@ FaultEvidence = Mapping[str, str]
 
 
 class BoardConnection:
-    """The connection to one board, which is opened again when it is lost.
+    """The connection to one board. A lost connection is opened again.
 
     `taken` returns, by boot id, the number of the last event that is on the disk.
     """
@@ -112,7 +112,7 @@ class TableBoards:
     # Events of the boards.
 
     def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
-        """Accept a board that answered and is the right one, and clear its faults.
+        """Record that `board` is connected and is the right board, and clear this board's faults.
 
         The board is stopped first, because a command of another session may still be in progress.
         """
@@ -134,7 +134,7 @@ class TableBoards:
             self._on_change()
 
     def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
-        """Raise the fault `name` of a board that is lost or wrong. The attempt may end."""
+        """Raise the fault `name` of `board`, a lost or wrong board. The attempt may end."""
         was_up = self._welcomes.pop(board, None) is not None
         self.ready.clear()
         known = self._faults.get(board)
@@ -151,7 +151,7 @@ class TableBoards:
             self.run.resend_targets()
 
     def on_refused(self, refused: BoardRefused) -> None:
-        """Pass the refusal of a command that no code awaits to the running attempt."""
+        """Pass to the running attempt a board's refusal for which no code waits."""
         if self.run is not None:
             self.run.on_refused(refused)
 
@@ -171,7 +171,7 @@ class TableBoards:
             self.run.resume()
 
     def on_event(self, event: BoardEvent) -> None:
-        """Pass an event to all unclosed attempts and the log, inside the port's read callback."""
+        """Pass an event to unclosed attempts, listener and log, inside the port's read callback."""
         for run in self._runs():
             run.on_event(event)
         if self.event_listener is not None:

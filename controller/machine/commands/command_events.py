@@ -197,7 +197,7 @@ def _sheet_version(version: int | None) -> Words:
 
 
 def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
-    """Return a function that makes a `kind` from the arguments `names` and the deciding person."""
+    """Return a function that makes a `kind` from the arguments `names` and the decision fields."""
     return lambda args, signer, match, at_ms: kind(
         at_ms=at_ms, **{name: getattr(args, name) for name in names}, **signer.decision_fields(args)
     )
@@ -207,7 +207,7 @@ def _verbal_decision(kind: Callable[..., MatchEvent], *names: str) -> EventMaker
 
 
 def _by_hand(kind: Callable[..., MatchEvent], *names: str) -> EventMaker:
-    """Return a function like `_event_from_args` that refuses the command if the machine deals."""
+    """Return a function that makes an event `kind`, or refuses the command if the machine deals."""
 
     def meaning(args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
         if not match.by_hand:

@@ -188,7 +188,7 @@ def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
 
 
 def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield one sample for each ruling, and one for each correction by verbal decision."""
+    """Yield one sample for each ruling, and one for each correction that was decided verbally."""
     yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
         for row in reversed(known.match.spoken):
@@ -206,7 +206,7 @@ def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]
 
 
 def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
-    """Yield one sample for each present fault and each call, or one for JAM if none exists."""
+    """Yield one sample for each present fault and each call, or for JAM if there is neither."""
     found: Iterable[tuple[str, str]] = (
         *known.raised_faults,
         *((why.upper(), "") for why in known.match_calls),
@@ -324,7 +324,7 @@ class CommandOffers:
     def _try_sample(
         self, cmd: str, role: Role, sample: CommandSample
     ) -> tuple[Failure | None, bool]:
-        """Return a sample's refusal or None, and whether the sample became a verbal decision."""
+        """Return the refusal or None, and whether the sample was tried as a verbal decision."""
         refused = self._sample_refusal(cmd, role, sample)
         if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
@@ -341,7 +341,7 @@ class CommandOffers:
 
 
 def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure | None:
-    """Return the refusal to show for all samples so far, or None if no sample was refused.
+    """Return one refusal for the earlier and the new samples, or None if no sample was refused.
 
     `why` is the refusal for the earlier samples, and `refused` is the refusal of the new sample.
     """

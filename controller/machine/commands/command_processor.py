@@ -48,7 +48,7 @@ ReadCommand = Callable[[Any], dict[str, Any]]
 
 
 class CommandChecks(Protocol):
-    """The checks of commands that the command processor needs."""
+    """The checks that the command processor needs for a command."""
 
     def step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return why a machine step (start, cut, release) is refused, or None if it is possible."""
@@ -156,7 +156,7 @@ class CommandProcessor:
                     del self._waiting_steps[name]
 
     def _take_kept_press(self, names: Sequence[str]) -> AcceptedCommand | None:
-        """Return the press of START that came too early, if it is possible now, otherwise None."""
+        """Remove the stored press of START; return its command if it is possible now, else None."""
         early, self._kept_press = self._kept_press, None
         if early is None or early[0].cmd not in names:
             return None
@@ -190,7 +190,7 @@ class CommandProcessor:
         return await asyncio.shield(order.answer)
 
     def _known_content(self, signed: tuple[str, str]) -> bytes | None:
-        """Return the content hash of the command with this key and id, or None if not known."""
+        """Return the content hash of the command with this key and id, or None if it is new."""
         if signed in self._pending:
             return content_hash(self._pending[signed].message)
         row = self._record.state.answers.get(signed)

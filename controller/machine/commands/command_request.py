@@ -1,4 +1,4 @@
-"""A command with its signer: the name of the key, its role, and the person."""
+"""A command with its signer: the key's name, the key's role, and the person."""
 
 import asyncio
 import hashlib
@@ -20,7 +20,7 @@ from controller.words import Words, signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
-    """The signer of a command: the name and the role of the key, and perhaps a person.
+    """The signer of a command: the name and the role of the key, and the person if one is named.
 
     `name` is that of the key's certificate. `person` is the person who uses the key, or None if the
     command names no person.
@@ -134,7 +134,7 @@ class CompletedCommands:
         return None if known is None else known[1]
 
     def is_full(self, key: str) -> bool:
-        """Return whether a key has given as many commands as one run permits."""
+        """Return whether `key` has signed as many commands as it may sign in one run."""
         return len(self._known.get(key, ())) >= self._max_commands
 
 

@@ -202,7 +202,7 @@ class MatchCommands:
     def hands_for_return(
         self, request: RequestedCommand
     ) -> tuple[DealtHands, FinishOrder, Seat] | None:
-        """Return the data for the check of a return (hands, finish order, receiver), or None.
+        """Return the hands, the finish order and the receiver for the check of a return card.
 
         Return None if the card cannot be checked and the match accepts it without a check. Raises
         CommandRefused if neither is possible.
@@ -259,7 +259,7 @@ class MatchCommands:
             self._timer = None
 
     def _vault_answer(self, play: TableMatch) -> MatchEvent | None:
-        """Return an event with the vault's answer on tributes, or None if the vault gives none."""
+        """Return the event with which the vault answers about tributes, or None if none is due."""
         match, dealt = play.match, self._dealt_hands()
         if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
             return None

@@ -126,7 +126,7 @@ def confirm_verbal(
 def forfeit(
     args: ForfeitArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
-    """Return the events by which a side loses the match (弃权判负).
+    """Return the two events that propose and approve that a side loses the match (弃权判负).
 
     The chief proposes and approves the penalty at once. If the ladder of the offence has this
     penalty, it is the ladder's. Otherwise it is the chief's choice (seed 000 A15.3.4, A15.3.7).

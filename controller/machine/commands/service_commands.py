@@ -102,7 +102,7 @@ class ServiceCommands:
         return self._dealer if name == "dealer" else self._reader
 
     async def _self_test(self, *boards: DealerBoard | ReaderBoard) -> dict[str, list[str]]:
-        """Run the self-tests of `boards`; return the names of stalled motors and silent engines.
+        """Run the self-tests of `boards`; return which motors stalled and which engine was silent.
 
         Raises CommandRefused.
         """

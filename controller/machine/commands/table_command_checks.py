@@ -247,7 +247,7 @@ class TableCommandChecks:
     # Sets and faults.
 
     def loadable_back(self, request: RequestedCommand) -> str:
-        """Return the back (A or B) of a set that may be loaded now, or raise CommandRefused."""
+        """Return the named set's back (A or B); raise CommandRefused if it may not be loaded."""
         name, state = request.args.set, self._record.state
         known = state.sets.get(name)
         back = known.back if known is not None else self._settings.sets.get(name, request.args.back)

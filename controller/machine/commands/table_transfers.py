@@ -95,7 +95,7 @@ class TableTransfers:
     # The match leaves.
 
     async def transfer_out(self, command: AcceptedCommand) -> None:
-        """Record that the match leaves for another table; answer with the hash of its document.
+        """Record that the match moves to another table; answer with the hash of its document.
 
         A deal with released hands is continued there. A deal that has not begun is due there again.
         A match that left and did not arrive may be sent to a third table. Raises CommandRefused.
@@ -210,7 +210,7 @@ class TableTransfers:
         )
 
     def _proofs(self, match_id: str, found: Iterable[AttemptHistory]) -> Iterator[TransferProof]:
-        """Yield a proof for each attempt of the match that was committed here, oldest first."""
+        """Yield a proof for each committed attempt of the match at this table, oldest first."""
         for progress in found:
             committed = progress.data("committed")
             if committed is None or committed["match"] != match_id:

@@ -98,7 +98,7 @@ def _held(match: AnyMatch) -> Words:
 
 
 def _add_uncut_note(match: AnyMatch, en: str, zh: str) -> Words:
-    """Return `en` and `zh`, after the note "uncut deal" if the machine deals without a cut."""
+    """Return `en` and `zh`, preceded by "uncut deal" if the machine deals without a cut."""
     if match.cut is None and not match.by_hand:
         return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
     return Words(en, zh)

@@ -76,10 +76,9 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | Non
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
-    """Return the clock of the choice that players must make now in a list, or [] without a choice.
+    """Return a list with the clock of the present choice, or [] if no player must choose now.
 
-    The clock is paused while the table is suspended or
-    the area is paused.
+    The clock is paused while the table is suspended or the area is paused.
     """
     if not match.choices or match.phase is not MatchPhase.CHOICES:
         return []

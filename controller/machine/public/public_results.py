@@ -84,7 +84,7 @@ def public_score(score: MatchScore) -> PublicScore:
 
 
 def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
-    """Return the numbers of both sides as a dict by side, or None for None."""
+    """Return the numbers of both sides as a dict by side, or None if `numbers` is None."""
     return None if numbers is None else {side: numbers.of(side) for side in SIDES}
 
 
@@ -93,9 +93,9 @@ MAX_CLOSED_RULINGS = 8
 
 
 def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
-    """Return the rulings that need a decision or confirmation, and the newest of the others.
+    """Return all rulings that need a decision or confirmation, and the newest other rulings.
 
-    Of the others, at most MAX_CLOSED_RULINGS are returned. The order stays unchanged.
+    Of the other rulings, at most MAX_CLOSED_RULINGS are returned. The order stays unchanged.
     """
     closed = [
         ruling.id for ruling in rulings if ruling.state != "proposed" and not is_unconfirmed(ruling)

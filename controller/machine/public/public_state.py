@@ -229,7 +229,7 @@ class FeedPace:
         self._fed, self._last_s = fed, now_s
 
     def ready_in_s(self, cards: int) -> float | None:
-        """Return the estimated seconds until `cards` cards are fed, or None if too few were fed."""
+        """Return the estimated seconds until `cards` cards are fed, or None without an estimate."""
         if len(self._intervals_s) < MIN_REMEMBERED_INTERVALS:
             return None
         return round((cards - self._fed) * statistics.median(self._intervals_s), 1)

@@ -96,7 +96,7 @@ def _rules(profile: Profile, known: str | None) -> SheetRules:
 
 
 def _end_ms(match: AnyMatch) -> int | None:
-    """Return the time at which the match ended last, or None if it has not ended."""
+    """Return the time of the match's latest end, or None if the match has not ended."""
     if match.phase not in ENDED_PHASES:
         return None
     if isinstance(match, BigTwoMatch):

@@ -1,4 +1,4 @@
-"""The lines of a score sheet: deals with their corrected results, corrections, and notes."""
+"""The lines of a score sheet: one for each deal, each correction and each note."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -49,7 +49,7 @@ def deal_lines(match: GuandanMatch) -> list[DealLine]:
 def _counting_deals(
     match: GuandanMatch,
 ) -> Iterator[tuple[int, tuple[DealRow, MatchStanding, MatchStanding]]]:
-    """Yield each deal that counts: row number, (corrected row, standing before, standing after)."""
+    """Yield row number and (corrected row, standing before, standing after) of deals that count."""
     standing = initial_standing(match.profile)
     for row in effective_rows(match.sheet):
         before, standing = standing, apply_row(match.profile, standing, row)

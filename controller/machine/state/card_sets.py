@@ -69,7 +69,7 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
 
 
 def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
-    """Return the set of cards of the entry's attempt, or None if this attempt is too old.
+    """Return the set of cards of the entry's attempt, or None if the state no longer has it.
 
     The state has only the sets of the last attempts. Another set may be loaded now.
     """
@@ -96,5 +96,5 @@ def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, Card
 
 
 def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
-    """Return all sets of `state` by id. In the set `known`, the fields in `changes` are new."""
+    """Return all sets of `state` by id, after `changes` to the fields of the set `known`."""
     return state.sets | {known.id: replace(known, **changes)}

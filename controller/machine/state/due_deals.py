@@ -116,7 +116,7 @@ class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def next_deal(
     state: TableState, play: TableMatch, practice: str, *, ahead: bool
 ) -> NextDeal | None:
-    """Return the deal that the machine must deal next, or None if the match needs none now.
+    """Return the deal that the machine must deal next, or None if no deal is due now.
 
     Without a match, or after its sheet is signed, return a practice deal, with `practice` as its
     match id. `ahead` is True if deals may be dealt ahead.

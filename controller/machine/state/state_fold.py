@@ -135,7 +135,7 @@ def _count(state: TableState, **added: int) -> TableCounters:
 
 
 def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
-    """Return the number of attempts at each of the last deals, with the entry's attempt added."""
+    """Return the number of attempts at each of the last deals, including the entry's attempt."""
     deal = entry.deal or 0
     before = state.attempts_by_deal if state.match == entry.data["match"] else {}
     others = {each: n for each, n in before.items() if each != deal}
@@ -217,7 +217,7 @@ def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttemp
 
 
 def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
-    """Return the set in play after the entry's attempt is over, or None if players have no set."""
+    """Return the set that players still have after this attempt, or None if they have no set."""
     out = state.set_in_play
     return None if out is not None and out.attempt == entry.attempt else out
 

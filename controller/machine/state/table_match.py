@@ -27,7 +27,7 @@ NEXT_DEAL_PHASES = DEAL_UNDER_WAY | {MatchPhase.FORFEIT, MatchPhase.MATCH_CHECK}
 
 
 class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
-    """A deal ahead. `dealt` is the event of its complete hands, or None until they are held."""
+    """A deal ahead: its number, its cut, and the event `dealt` (None until its hands are held)."""
 
     deal: int
     cut: events.SetCut
@@ -178,7 +178,7 @@ def apply_ahead(play: TableMatch, time: str) -> TableMatch:
 def _match_calls(
     play: TableMatch, match: AnyMatch, effects: tuple[MatchEffect, ...], time: str
 ) -> tuple[RefereeCall, ...]:
-    """Return the earlier calls of `play` and new calls from `effects`, without ended calls."""
+    """Return those earlier calls of `play` and new calls from `effects` that are still open."""
     called = (why for effect in effects if (why := call_of_effect(effect)) is not None)
     new = (RefereeCall(seat=seat, reason=reason, since=time) for reason, seat in called)
     found: dict[tuple[str, str | None], RefereeCall] = {}

@@ -61,7 +61,7 @@ class SetInPlay(msgspec.Struct, frozen=True, gc=False):
 
 
 class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """The two waiting times of a deal, in ms: for its hands, then for the order to release them.
+    """The waiting times of a deal in ms: until its hands are ready, then until a release command.
 
     `due_to_ready_ms` is the time from the moment when the deal was due until its hands were ready.
     It is 0 if they were ready before. A redeal makes a deal due again. `ready_to_button_ms` is the
@@ -175,7 +175,7 @@ _SAFE_PHASES = frozenset({MachinePhase.HELD, MachinePhase.RELEASED})
 
 
 def shown_phase(state: TableState, *, boards_up: bool) -> MachinePhase:
-    """Return the phase that people see, or FAULT if a fault or a missing board stops the machine.
+    """Return the phase that people see: FAULT if a fault or a missing board stops the machine.
 
     The phases HELD and RELEASED are shown even then, because these hands are safe. `boards_up` is
     True if both boards answer and are the right boards.

@@ -63,7 +63,7 @@ def next_due_ms(clock: DutyClock) -> int | None:
 
 
 def left_ms(clock: DutyClock, at_ms: int) -> int:
-    """Return how many ms are left at `at_ms` until the next limit is over, or 0 without a limit."""
+    """Return how many ms are left at `at_ms` of the next limit, or 0 if no limit is left."""
     limit = _next_limit(clock)
     if limit is None:
         return 0
@@ -151,7 +151,7 @@ def remove_done(
 def restart_all_from_warning(
     clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
 ) -> DutyClocks:
-    """Return all clocks, after `restart_from_warning` for each clock of `duty`.
+    """Call `restart_from_warning` for each clock of `duty`, and return all clocks.
 
     With `seat`, only the clock of this seat is changed.
     """
@@ -287,7 +287,7 @@ def _single_limit_clock(
     at_ms: int,
     offence: ClockOffence | None = None,
 ) -> DutyClock | None:
-    """Return a clock for all four players with the limit `key`, or None if this limit is 0."""
+    """Return a clock for all four players with the profile's limit `key`, or None if it is 0."""
     limit = _clock_limit(profile, key, kind, offence)
     if not limit.within_ms:
         return None

@@ -161,7 +161,7 @@ def left_ms(clock: MatchClock, at_ms: int) -> int | None:
 
 
 def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
-    """Return whether more than `margin_ms` is left at `at_ms`, so that a deal may begin.
+    """Return whether a deal may begin: more than `clock.margin_ms` is left at `at_ms`.
 
     A deal begins with the release of its hands (seed 003 N4.4). The result is True without a time
     limit. The caller must except an extra deal (加打一副), which does not depend on time.
@@ -260,7 +260,7 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
 
 
 def added_time_authority(clock: MatchClock, add_ms: int) -> AddedTimeAuthority:
-    """Return "chief" if `add_ms` raises the clock's added time above `chief_ms`, else "referee"."""
+    """Return who may add `add_ms`: "chief" if the total exceeds `chief_ms`, else "referee"."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
 
 

@@ -257,9 +257,9 @@ _DECK = composition(1, jokers=False)
 
 
 def judge_big_two(profile: BigTwoProfile, play: str, on: str | None) -> PlayRuling:
-    """Judge whether `play` may follow the play `on`. If `on` is None, judge `play` as a lead.
+    """Return whether `play` may follow the play `on`, or may be led if `on` is None, with reasons.
 
-    Return the answer with its reasons. Raises QuestionError.
+    Raises QuestionError.
     """
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, other_play=below)

@@ -131,7 +131,7 @@ def judge_play(
     declare: str | None = None,
     on_declare: str | None = None,
 ) -> PlayRuling:
-    """Judge whether `play` may follow the play `on`. If `on` is None, judge `play` as a lead.
+    """Return whether `play` may follow the play `on`, or may be led if `on` is None, with reasons.
 
     `profile`: a loaded profile, or the name of a rulebook. `level`: a natural rank (2…14, None in
     Big Two). `declare` and `on_declare`: the players' declarations of the two plays. Plays and
@@ -214,7 +214,7 @@ def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
 def _legality(
     combo: Combo | None, lying: Combo | None, *, leads: bool
 ) -> tuple[bool, tuple[str, ...]]:
-    """Return whether `combo` may be played, and the keys of the rules that decide this.
+    """Return whether `combo` may be led or played on `lying`, and the keys of the deciding rules.
 
     The rules that make the cards a combination are not included. `lying`: the combination on the
     table. `leads`: no play is on the table.

@@ -79,10 +79,10 @@ def rules_of_choice(
 
 
 def prefer_kind_on_table(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
-    """Return the readings `left` of an undeclared play, those of the kind of `table` first.
+    """Return the readings `left`, with the kind of `table` first among those of the highest class.
 
-    Only readings of the highest class move. Otherwise a play that can follow would not be read as
-    one that follows (provisional).
+    `left`: the readings of an undeclared play, the highest class first. Without the new order, a
+    play that can follow would not be read as one that follows (provisional).
     """
     if table is None or not left:
         return tuple(left)
@@ -209,8 +209,8 @@ def bare_notes(play: TypedPlay, combo: Combo | None, level: int, hearts: int) ->
 def contained_notes(
     play: TypedPlay, kinds: tuple[ComboKind, ...], level: int, hearts: int
 ) -> Iterator[str]:
-    """Yield the keys of the rules to cite if other suits, for the cards typed without a suit, would
-    give other kinds of combination than `kinds`.
+    """Yield the keys of the rules to cite if the cards typed without a suit could, with other
+    suits, give other kinds of combination than `kinds`.
     """
     if "straight_flush" not in kinds and any(
         "straight_flush" in contained_kinds(_as_if_of_suit(play, suit, level), level)
@@ -222,7 +222,7 @@ def contained_notes(
 
 
 def contained_kinds_as_written(play: TypedPlay, level: int) -> tuple[ComboKind, ...]:
-    """Return the kinds of combination in a play. A straight flush counts only with typed suits."""
+    """Return the kinds of combination in a play; a straight flush counts only with typed suits."""
     kinds = contained_kinds(play.faces, level)
     written = [face for face, bare in _faces_with_bare(play) if not bare or is_wild(face, level)]
     if "straight_flush" in kinds and "straight_flush" not in contained_kinds(written, level):

@@ -123,7 +123,7 @@ def sequence_groups(top: int, length: int, each: int = 1) -> RankGroups:
 
 
 def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
-    """Return the ranks that the wild cards must take to complete `groups`, or None if they cannot.
+    """Return the ranks that the wild cards must take to complete `groups`, or None if no ranks do.
 
     `have`: the number of natural cards of each natural rank. `wilds`: the number of wild cards.
     Natural and wild cards together must be as many as the groups take. A card outside all groups
@@ -260,7 +260,7 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
 
 
 def must_be_declared(found: Sequence[Combo]) -> bool:
-    """Return True if a declaration is required, because readings of the highest class differ.
+    """Return True if a declaration is required: readings of the highest strength class differ.
 
     `found`: all readings of the play. If only one reading is of the highest class, no declaration
     is needed. Otherwise the wild card fits either end, either triple, or a tube and a plate (seed

@@ -110,7 +110,7 @@ def make_ruling(
     legal: bool,
     reasons: tuple[CitedRule, ...],
 ) -> PlayRuling:
-    """Return a play ruling with these parts, and with its result as a sentence in each language."""
+    """Return a play ruling with the given parts, and its result as a sentence in both languages."""
     en, zh = _ruling_sentence(play, table, legal)
     everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
     return PlayRuling(

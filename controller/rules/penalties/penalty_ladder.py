@@ -37,7 +37,7 @@ EarlierCount = Callable[[PenaltyRecord, Charge, Offence], int | None]
 
 
 def count_violations(record: PenaltyRecord, charge: Charge, row: Offence) -> int | None:
-    """Return how often the pair already got the penalty "violation" in this round.
+    """Return how often the pair already got the penalty "violation" in this tournament round.
 
     Return None if the charge is for the pair's first disturbance in this round. The penalty is then
     not raised. For a later disturbance, the earlier disturbances count too. Seed 000 A15.3.3 ①:
@@ -168,7 +168,7 @@ def _step_penalties(
 def _reached_step(
     record: PenaltyRecord, charge: Charge, row: Offence, ladder: OffenceLadder
 ) -> tuple[int, int]:
-    """Return the index of the ladder step to apply, and how often the offence occurred so far."""
+    """Return the index of the ladder step to apply, and the number of this offence (from 1)."""
 
     def nth(at: int) -> int:
         before = earlier_entries(record, charge, ladder.counted_for_step(at), ladder.scope)
@@ -231,7 +231,7 @@ def _add_direct_foul(
 def _put_foul_first_if_harmed(
     charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
 ) -> LegalPenalties:
-    """Return the penalties `step`, with `foul` first if the offence did harm and is a direct foul.
+    """Return the penalties `step`, with `foul` first if the offence is a direct foul and did harm.
 
     Source: seed 000 A15.3.3 ②.
     """

@@ -131,9 +131,9 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
-    """Return the name of a penalty.
+    """Return the name of a penalty, or of the lost turn or dead hand if the penalty is "none".
 
-    If the penalty is "none", but a turn or a hand is lost, return the names of these losses.
+    If the penalty is "none" and nothing is lost, its name is returned.
     """
     lost = []
     for effect in effects:

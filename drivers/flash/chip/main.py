@@ -56,9 +56,9 @@ def save(path: str, text: str) -> None:
 
 
 def is_service_wanted() -> bool:
-    """Return whether a technician presses BOOTSEL or requested the prompt earlier.
+    """Return whether the button BOOTSEL is pressed, or the file `service` requests the prompt.
 
-    The request is the file `service`, which this function removes.
+    This function removes the file.
     """
     import rp2
 
