@@ -179,7 +179,9 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "call": _match(CallArgs, "press a seat's red button (召请裁判)", "none", roles=_AT_TABLE),
     "claim_count": _match(OneSeatArgs, "claim a wrong number of cards (张数不符)", roles=_AT_TABLE),
-    "answer": _match(AnswerArgs, "Big Two: answer about an open hand or doubling", roles=_AT_TABLE),
+    "answer": _match(
+        AnswerArgs, "Big Two: a player opens the hand or doubles, or does not", roles=_AT_TABLE
+    ),
     "choose": _match(ChooseArgs, "as player UP, take one of two equal tributes", roles=_AT_TABLE),
     # Commands of a referee: the match and its start.
     "set_match": _machine(
@@ -205,8 +207,8 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     ),
     "clear_set": _machine(ClearSetArgs, "report that a barred set is complete and usable"),
     # A deal at the table.
-    "tribute": _match(TributeArgs, "check a tribute card, or enter it in a deal by hand"),
-    "return": _match(ReturnArgs, "check a return card, or enter it in a deal by hand"),
+    "tribute": _match(TributeArgs, "check whether a tribute card is right; by hand: enter it"),
+    "return": _match(ReturnArgs, "check whether a return card is right; by hand: enter it"),
     "anti": _match(AntiArgs, "by hand: enter whether anti-tribute applies"),
     "swap_returns": _match(NoArgs, "exchange the return cards of the two losers"),
     "withdraw_out": _match(OneSeatArgs, "cancel the report that a player is out"),
@@ -216,7 +218,7 @@ COMMANDS: Final[Mapping[str, CommandSpec]] = {
     "stop_deal": _match(ReasonArgs, "stop a deal because the time is up"),
     # Clocks.
     "call_clock": _match(OneSeatArgs, "start a player's clock (读秒)"),
-    "warn": _match(OneSeatArgs, "record a warning to a player; the next time limit begins now"),
+    "warn": _match(OneSeatArgs, "record that a slow player was warned; the next limit begins"),
     "add_time": _match(AddTimeArgs, "give the table more time (补时)", "none"),
     # Rulings. A referee can give a command for a decision of the chief only if it is marked
     # as a verbal decision of the chief.

@@ -42,7 +42,7 @@ class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
             raise ValueError(f'holder = "{self.holder}": expected a card that is no joker')
 
     def face(self) -> Face:
-        """Return the card whose holder makes the first lead (the field `holder`)."""
+        """Return the card that `holder` names. The player who has this card leads first."""
         return parse_face(self.holder)
 
 

@@ -35,7 +35,7 @@ class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
 
 
 def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
-    """Raise ValueError if `among`, the values of the profile's key `key`, contains one twice.
+    """Raise ValueError if a value occurs twice in `among`, the values of the profile's key `key`.
 
     `values`: the same list as it is written in the file, for the message.
     """

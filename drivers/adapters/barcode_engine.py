@@ -260,7 +260,7 @@ class BarcodeScan:
                 self._on_engine_lost(str(error), now_ms)
 
     def _answer_line(self) -> bytes | None:
-        """Return the line with the scanned code, or None if no code was found or two lines differ.
+        """Return the line with the scanned code; None if the engine sent none or different lines.
 
         Equal lines count once.
         """

@@ -413,7 +413,7 @@ class CommandDispatcher:
         return CommandResult(None, why)
 
     def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
-        """Return `command_result`; if `person` is a chief, with its sealed part opened."""
+        """Return `command_result`, with its sealed part opened if `person` is a chief."""
         reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return command_result

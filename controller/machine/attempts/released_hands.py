@@ -54,7 +54,7 @@ class HandsWithPlayers:
         self.on_match_changed()
 
     def on_match_changed(self) -> None:
-        """Start `close` as a background task if the deal of the stored attempt is over."""
+        """If the deal of the players' hands is over, start `close` as a background task."""
         if self.run is None or self._deal is None or self._close_task is not None:
             return
         if is_deal_over(self._record.match_written, self._deal):

@@ -82,7 +82,7 @@ def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) 
 
 
 def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
-    """Return where the fault `reason` happened, as evidence for the text of the fault.
+    """Return the place of the fault `reason`, as values for the placeholders in the fault's text.
 
     The last board event of this fault decides. Return {} if no event shows a location.
     """

@@ -287,7 +287,7 @@ def _single_limit_clock(
     at_ms: int,
     offence: ClockOffence | None = None,
 ) -> DutyClock | None:
-    """Return a clock for all four players with the profile's limit `key`, or None if it is 0."""
+    """Return one clock for all four players together, with the limit `key`; None if it is 0."""
     limit = _clock_limit(profile, key, kind, offence)
     if not limit.within_ms:
         return None

@@ -251,7 +251,7 @@ def _as_if_of_suit(play: TypedPlay, suit: int, level: int) -> tuple[Face, ...]:
 def _may_be_wild(
     play: TypedPlay, level: int, hearts: int, read: Callable[[tuple[Face, ...]], object]
 ) -> bool:
-    """Return True if `read` returns another result when level cards without a suit count as wild.
+    """Return True if counting bare level cards (typed without a suit) as wild changes `read`.
 
     At most `hearts` of these cards count as wild.
     """
