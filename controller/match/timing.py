@@ -1,4 +1,6 @@
-"""Clocks and stops of a match, and changes by time alone. Before each event, clocks advance.
+"""Clocks and stops of a match, and the changes that time alone causes in a match.
+
+Before each event, clocks advance.
 
 The reports of the clocks are for people. Three things happen by time alone, and none is a penalty.
 The sorting time ends. A match without time left begins no further deal. In Big Two, silence answers

@@ -155,7 +155,7 @@ class Feeding:
         return True
 
     def stop(self, finish_pass: bool) -> None:
-        """Stop feed and pass motors. With `finish_pass`, a card that passes the gate goes on."""
+        """Stop both motors. With `finish_pass`, a card that passes the gate continues."""
         if finish_pass and self.state in (PASSING, BACKING_OUT):
             self._is_feed_wanted = False
             return
@@ -295,7 +295,7 @@ class Feeding:
         self._arm_limit("feed_limit_ms", REVERSE_PART)
 
     def _on_covered(self) -> None:
-        """Accept the card that covers the window's sensor, or wait if the sensor may flutter."""
+        """Accept the card at the window's sensor; wait first if the card before it just left."""
         if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
         else:

@@ -19,7 +19,7 @@ from .version import firmware_hash
 
 
 class PinsClosed(Exception):
-    """The error for a stream of pins that the simulated machine closed. The board must end."""
+    """The error after the simulated machine closed the stream of pin levels. The board must end."""
 
 
 class TextPins:

@@ -210,7 +210,7 @@ class GateSweep:
             self._dealer.stall(protocol.MOTOR_GATE)
 
     def next_ms(self) -> int:
-        """Return when the time limit of the gate's move ends, or NEVER_MS if no self-test runs."""
+        """Return when the time limit of the self-test's gate move ends; NEVER_MS if none runs."""
         return self._limit
 
     def _move_to(self, outlet: int) -> None:

@@ -72,7 +72,7 @@ class LinkPort(Protocol):
         """
 
     def write(self, data: bytes) -> None:
-        """Send the whole frames in `data`. This never blocks or raises. on_lost reports failure."""
+        """Send complete frames. This method never blocks or raises; on_lost reports a failure."""
 
     def close(self) -> None:
         """Close the line. It may be called twice, and open() may follow."""

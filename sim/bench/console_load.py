@@ -1,4 +1,4 @@
-"""A console under load: drawing times, processor share, memory and lost events.
+"""A console under load: delays until pages show a change, processor share, memory, lost events.
 
 `measure_console` starts simulated feeds and a console, and measures two phases: with browsers, and
 alone. `summarize_times` and `summarize_memory` calculate the results.

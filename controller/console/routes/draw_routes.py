@@ -48,7 +48,7 @@ async def get_example_draw(request: ConsoleRequest) -> Response:
 
 
 async def check_or_lay_out(request: ConsoleRequest) -> dict[str, Any]:
-    """Set up a draw's matches if the request has a `digest`. Otherwise return the draw's preview.
+    """Preview a draw, or set up its matches if the request has the preview's hash (`digest`).
 
     `digest` is the hash from the preview. A match that is already set up is not set up again.
     Raises RequestError if the file or the earlier penalties differ from the preview, or if the draw

@@ -61,7 +61,7 @@ def read_kept_heads(path: Path) -> list[HeadToCheck]:
 
 
 def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) -> TableIdentity:
-    """Return the keys in `certificate`. If it is None, return the keys in the entries `opened`.
+    """Return the table's keys: from `certificate`, or from the entries `opened` if it is None.
 
     Entries that disagree with the certificate are findings. Raises RosterError for a file that is
     not a certificate.
