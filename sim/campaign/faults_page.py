@@ -1,10 +1,9 @@
 """The page sim/FAULTS.md: the menu of faults, and the effects of each fault in a campaign."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import resources
 
 from controller.faults import fault as row_of
+from controller.host.toml_files import read_resource
 from sim.campaign.attempt_log import fault_text
 from sim.campaign.campaign_lives import WEAR_LEVELS
 from sim.campaign.campaign_report import (
@@ -16,9 +15,7 @@ from sim.campaign.campaign_report import (
 )
 from sim.mechanics.fault_menu import Bound, FaultMenuEntry, WearLevel, fault_menu, get_wear_level
 
-_TEXTS = tomllib.loads(
-    resources.files("sim.campaign").joinpath("faults_page.toml").read_text(encoding="utf-8")
-)
+_TEXTS = read_resource("sim.campaign", "faults_page.toml", dict[str, str])
 """The texts of the page that people write, by name."""
 _STRIKES = {
     "card": "a card",

@@ -1,13 +1,12 @@
 """The report on collected deals: test results, a retest, and results for unfair dealing methods."""
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from importlib import resources
 from typing import Literal
 
 import msgspec
 
+from controller.host.toml_files import read_resource
 from sim.lab.collected_deals import CollectedDeals, DealsSource
 from sim.lab.deal_chain import UNFAIR_METHODS
 from sim.lab.family import FAMILY, FAMILY_LEVEL, FamilyJudgement, JudgedTest, judge_deals
@@ -204,7 +203,7 @@ FAMILY_BEGIN, FAMILY_END = ("<!-- the family: made from sim/lab/family.py -->", 
 
 def render_family() -> str:
     """Return the list of all tests as Markdown for LAB.md, with the texts of family_words.toml."""
-    words = tomllib.loads(resources.files("sim.lab").joinpath("family_words.toml").read_text())
+    words = read_resource("sim.lab", "family_words.toml", dict[str, dict[str, str]])
     rows = (
         f"| `{one.name}` | {words[one.name]['counted']} | {words[one.name]['expected']} "
         f"| {', '.join(one.shows)} |\n"

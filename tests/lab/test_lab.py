@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
+from controller.host.toml_files import read_resource
 from sim.cli import lab
 from sim.lab import collection as collecting
 from sim.lab.collected_deals import DealsSource, load_deals, save_deals
@@ -131,6 +132,12 @@ def test_the_text_shows_every_test_at_both_levels_and_what_it_is_judged_by() -> 
     assert rows["test"][:7] == ["test", "p", "bound", "95", "%", "99", "%"]
     assert set(rows["twins"][3:5]) <= {"in", "out"}
     assert "No test is outside the family's bound." in output
+
+
+def test_every_test_and_no_other_has_its_plain_words() -> None:
+    words = read_resource("sim.lab", "family_words.toml", dict[str, dict[str, str]])
+
+    assert list(words) == [question.name for question in FAMILY]
 
 
 def test_the_page_stands_alone_and_answers_every_clause(tmp_path: Path) -> None:
