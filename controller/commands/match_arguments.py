@@ -36,7 +36,7 @@ class AnswerArgs(Args, frozen=True, kw_only=True):
 
 
 class ChooseArgs(Args, frozen=True, kw_only=True):
-    """The payer from whom UP (上游, the first finisher) takes the card, if two tributes are equal.
+    """If two tributes are equal: the payer of the card that UP (上游, the first finisher) takes.
 
     Source: seed 003 R4.5.
     """

@@ -134,7 +134,7 @@ def confirm_result(match: GuandanMatch, event: events.ResultConfirmed) -> StepRe
 
 
 def name_leader(match: GuandanMatch, event: events.LeaderNamed) -> StepResult:
-    """Record the next leader, whom the winners of a forfeited deal named; continue the match.
+    """Record the next leader, named by the winners of a forfeited deal; continue the match.
 
     Source: seed 000 A15.3.3.
     """

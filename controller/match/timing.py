@@ -200,7 +200,7 @@ def start_play_clock(match: GuandanMatch, event: events.PlayClockStarted) -> Ste
 
 
 def warn_player(match: GuandanMatch, event: events.PlayerWarned) -> StepResult:
-    """Start the next time limit of a slow player, whom a referee warns aloud (seed 000 A21.1)."""
+    """Start the next time limit of a slow player after a spoken warning (seed 000 A21.1)."""
     running = duty_clocks.clocks_for_duty(match.clocks, "play")
     if not any(clock.seat == event.seat for clock in running):
         refuse("NO_CLOCK")

@@ -350,7 +350,9 @@ TROUBLES: tuple[Trouble, ...] = (
         away=_another_attempt,
         forgotten=True,
     ),
-    Trouble("BOARD_REFUSED", "the dealer board's release lock is open", ("dealing",), _not_locked),
+    Trouble(
+        "BOARD_REFUSED", "the dealer board's own 27-lock does not agree", ("dealing",), _not_locked
+    ),
     Trouble("ORDERED", "the chief sends the command `void`", _UNRELEASED, _voided, decides=CHIEF),
     Trouble("NOT_NEEDED", "a person orders a deal by hand", _UNRELEASED, _by_hand, decides=REFEREE),
 )

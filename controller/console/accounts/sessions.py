@@ -64,7 +64,7 @@ class PendingLogouts:
                     await self._attempted.wait()
 
     async def close(self) -> None:
-        """Stop the background task, and try once more to delete the ended sessions."""
+        """Stop the background task, and try again to delete the ended sessions."""
         if self._flush_task is not None:
             self._flush_task.cancel()
             await asyncio.gather(self._flush_task, return_exceptions=True)
@@ -184,7 +184,7 @@ class Sessions:
         task.add_done_callback(self._shift_tasks.discard)
 
     async def close(self) -> None:
-        """Wait until changed expiry times are stored, then try once more to store the logouts."""
+        """Wait until changed expiry times are stored, then try again to store the logouts."""
         await asyncio.gather(*self._shift_tasks, return_exceptions=True)
         await self._pending_logouts.close()
 

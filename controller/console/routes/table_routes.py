@@ -48,7 +48,7 @@ async def ask_command_again(request: ConsoleRequest) -> dict[str, Any]:
 
 
 class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A referee's request to go to a table. `over` is the person whom the page showed as going."""
+    """A referee's request to go to a table. `over` is the person who, on the page, already goes."""
 
     over: str | None = None
 
